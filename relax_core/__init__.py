@@ -8,6 +8,7 @@
     exe = rc.build(mod)                         # bytecode; kernels are compiled on their first call
     out = rc.VirtualMachine(exe)["main"](array)
     out = rc.run(mod, array, stand_ins={"my.f": "zeros"}).value  # with something in place of a packed function
+    rc.record_run(mod, array).write("run.rxt")  # every event and value of a run; rc.open_run("run.rxt") has them again
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
     text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
     text = rc.bisect_pipeline(rc.open_pipeline("dump")).to_text()  # the same for the stages that TVM printed
@@ -45,6 +46,7 @@ _MODULE_OF = MappingProxyType(
         "Pipeline": pipelines,
         "RecordedStage": pipelines,
         "RunError": texts,
+        "RunRecording": runs,
         "Tables": patterns,
         "Tolerance": runs,
         "VirtualMachine": runs,
@@ -71,6 +73,7 @@ _MODULE_OF = MappingProxyType(
         "match": patterns,
         "memory_report": runs,
         "open_pipeline": pipelines,
+        "open_run": runs,
         "origins": runs,
         "parse": texts,
         "parse_all": texts,
@@ -78,11 +81,13 @@ _MODULE_OF = MappingProxyType(
         "pass_": runs,
         "pattern": patterns,
         "read_tables": patterns,
+        "record_run": runs,
         "recorded_results": pipelines,
         "region_report": reports,
         "register_packed": runs,
         "register_pass": runs,
         "rewrite": patterns,
+        "rules": patterns,
         "run": runs,
         "run_pipeline": runs,
         "script": texts,

@@ -21,13 +21,16 @@ from relax_core.engine.debug.requests import (
     ReproducerOf,
     StopsOf,
 )
-from relax_core.engine.pipelines import recorded, reproducing
+from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
+from relax_core.engine.pipelines.crashes import explain
+from relax_core.engine.pipelines.reproducers import reproducing
 from relax_core.engine.protocol import (
     AppearancesOf,
     Asm,
     Ast,
     CompareGraph,
+    CrashOf,
     DevicesOf,
     Execute,
     GraphOf,
@@ -36,11 +39,13 @@ from relax_core.engine.protocol import (
     KernelOf,
     LifeOf,
     Open,
+    OpenedRunOf,
     Operators,
     Opt,
     OriginsOf,
     OwnPassOf,
     PartitionOf,
+    PipelineFormOf,
     PipelineOf,
     RecordedCallsOf,
     RecordedFaultsOf,
@@ -53,6 +58,7 @@ from relax_core.engine.protocol import (
     RegionReportOf,
     Request,
     RunOf,
+    SavedRunOf,
     Script,
     SheetOf,
     StageOf,
@@ -70,6 +76,7 @@ from relax_core.engine.screens import (
     listings,
     origins_view,
     partition_view,
+    pipeline_form,
     recorded_graphs,
     recorded_programs,
     recorded_views,
@@ -140,6 +147,8 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(StopOf, run_views.stop),
             _row(HitsOf, run_views.hits),
             _row(ValueOf, run_views.value),
+            _row(SavedRunOf, run_views.saved),
+            _row(OpenedRunOf, run_views.opened_run),
             _row(Execute, run_views.executed),
             _row(Try, run_views.tried),
             _row(Asm, listings.listing),
@@ -157,6 +166,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             ),
             _row(Operators, lambda message, _: catalog_view.about(message)),
             _row(SheetOf, lambda message, _: catalog_view.about(message)),
+            _row(PipelineFormOf, pipeline_form.pipeline_form),
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),
             _row(BisectRecordedOf, _bisected),
             _row(ReproducerOf, _reproduced),
@@ -172,6 +182,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(LifeOf, recorded_views.life),
             _row(RecordedOriginsOf, recorded_views.line_origins),
             _row(RecordedCallsOf, comparison.compared_calls),
+            _row(CrashOf, explain.explained),
             *(
                 _row(request, _about_faults)
                 for request in (

@@ -64,10 +64,10 @@ def _directory_bytes(content: bytes) -> int:
     return max(size if size <= len(content) else 0 for size in sizes)
 
 
-def escaped(name: str) -> str:
+def escaped(name: str, limit: int = _NAME_LIMIT) -> str:
     """Return the name of a member for a message: in ASCII, and cut if it is long."""
     text = name.encode("unicode_escape").decode("ascii")
-    return text if len(text) <= _NAME_LIMIT else f"{text[: _NAME_LIMIT - 1]}…"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def words_of(error: Exception) -> str:

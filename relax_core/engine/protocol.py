@@ -14,9 +14,11 @@ from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, 
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
+    Crash,
     Executed,
     Found,
     Listing,
+    OpenedRun,
     OwnPass,
     RecordedFaults,
     RecordedFunctions,
@@ -24,6 +26,7 @@ from relax_core.engine.replies import (
     RecordedTexts,
     RecordedView,
     Restored,
+    SavedRun,
     Stages,
     Stop,
     Text,
@@ -32,6 +35,7 @@ from relax_core.engine.replies import (
 from relax_core.engine.request import Request
 from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
+from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
@@ -308,6 +312,12 @@ class Operators(Request[Catalog], frozen=True):
     """List the operators and the packed functions: the Operators page."""
 
 
+class PipelineFormOf(Request[PipelineForm], frozen=True):
+    """The pipeline of a program as a list, and the passes that may be added to it."""
+
+    program: Program
+
+
 class VocabularyOf(Request[Vocabulary], frozen=True):
     """The words that a text may use, with what they mean: what the editor offers."""
 
@@ -409,6 +419,19 @@ class TraceOf(Request[TraceFile], frozen=True):
     parcel: Parcel
 
 
+class SavedRunOf(Request[SavedRun], frozen=True):
+    """Run the program, with its changes, and write every event of the run as a trace."""
+
+    program: Program
+
+
+class OpenedRunOf(Request[OpenedRun], frozen=True):
+    """Read a trace with a run of this machine; nothing is run."""
+
+    name: str
+    content: bytes
+
+
 class AppearancesOf(Request[Appearances], frozen=True):
     """Look for a name, or any other text, in every form of the program."""
 
@@ -451,6 +474,12 @@ class RecordedCallsOf(Request[CallsCompared], frozen=True):
     closeness: Closeness = Closeness()
 
 
+class CrashOf(Request[Crash], frozen=True):
+    """Explain what stopped a recorded compiler, or a run of what it made: what is wrong with the module before it."""
+
+    parcel: Parcel
+
+
 AnyRequest: TypeAlias = (
     Open
     | GraphOf
@@ -475,6 +504,7 @@ AnyRequest: TypeAlias = (
     | DevicesOf
     | WhyDeviceOf
     | Operators
+    | PipelineFormOf
     | VocabularyOf
     | SheetOf
     | Try
@@ -491,10 +521,13 @@ AnyRequest: TypeAlias = (
     | RecordedInputsOf
     | OwnPassOf
     | TraceOf
+    | SavedRunOf
+    | OpenedRunOf
     | AppearancesOf
     | LifeOf
     | RecordedOriginsOf
     | RecordedCallsOf
+    | CrashOf
 )
 
 

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from relax_core.engine.programs.program import Program
 from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem
 
 Change: TypeAlias = Literal["appears", "goes", "more often", "less often"]
@@ -105,6 +106,8 @@ class RecordedView(msgspec.Struct, frozen=True):
     """A sentence on each constant that is not at hand."""
     runs: tuple[str, ...] = ()
     """The entry functions of the runs that were recorded."""
+    has_crash: bool = False
+    """A pass, what is behind the passes, or a run did not return."""
 
 
 class StageFaults(msgspec.Struct, frozen=True):
@@ -173,6 +176,37 @@ class RecordedInputs(msgspec.Struct, frozen=True):
     """Names and types of the parameters of `entry`, such as `(n, 4) f32`."""
     sizes: tuple[tuple[str, int], ...] = ()
     """The symbolic dimensions of made-up inputs, with their sizes."""
+    unknown: tuple[tuple[str, bool], ...] = ()
+    """The packed functions that it names and that are not here; True: the recorded run has what they gave."""
+
+
+class Crash(msgspec.Struct, frozen=True):
+    """What stopped a recorded compiler, or a run; without words if nothing did."""
+
+    words: str = ""
+    """One paragraph: where it stopped and with what, and what is wrong with the module before it."""
+    title: str = ""
+    """The first half of that in a few words."""
+    position: int = -1
+    """Of the stage that stopped; -1 for a run."""
+    before: int = -1
+    """The position of the form before it, which the mistake is in; -1 if there is none."""
+    line: int = 0
+    """Of that form's text, 0 if no line is known."""
+    since: int = -1
+    """The position of the first form with that mistake, if a pass or the input brought it."""
+    since_line: int = 0
+    """Of that form's text, 0 if no line is known."""
+    code: str = ""
+    """Of the mistake; "" if none was found."""
+    rule: str = ""
+    """What the code stands for."""
+    report: str = ""
+    """The text of a bug report, in Markdown."""
+    script: str = ""
+    """A file that stops there with apache-tvm and numpy alone."""
+    unscripted: str = ""
+    """Why there is no such file, "" if there is."""
 
 
 class OwnPass(msgspec.Struct, frozen=True):
@@ -189,6 +223,25 @@ class TraceFile(msgspec.Struct, frozen=True):
     """A recording as the bytes of an `.rxt` file."""
 
     content: bytes
+
+
+class SavedRun(msgspec.Struct, frozen=True):
+    """A recorded run as the bytes of an `.rxt` file, and what it came to."""
+
+    content: bytes
+    executed: Executed
+
+
+class OpenedRun(msgspec.Struct, frozen=True):
+    """What a file of a recorded run holds: the program, which shows that run wherever it is asked for one."""
+
+    program: Program
+    entry: str
+    """The function that ran."""
+    event_count: int
+    outcome: Literal["returned", "error", "limit"]
+    stand_ins: str = ""
+    """Which calls were stand-ins, in words."""
 
 
 class Appearance(msgspec.Struct, frozen=True):

@@ -86,7 +86,8 @@ def source_code(
     notes = (item for item in problems if item.code == _SKIPPED)
     skipped = frozenset(line for item in notes for line in range(item.line, item.end_line + 1))
     ranges = _span_ranges(source, index) if index is not None else ()
-    language = _language_of(index) if index is not None else language_of_text(source)
+    read_as = "relay" if is_relay(source.text, source.name) else "tvmscript"
+    language = _language_of(index) if index is not None else read_as
     lines = code_lines(source.text, language, skipped.__contains__)
     return Code(source.text, lines, ranges, problems, language, source.name, names)
 
@@ -102,11 +103,6 @@ def printed_code(printed: Printed, index: NodeIndex, name: str) -> Code:
 def printed_text(printed: Printed, index: NodeIndex, name: str) -> Code:
     """Present a printed module as text alone, without highlighted lines and node ranges."""
     return Code(printed.text, language=_language_of(index), name=name)
-
-
-def language_of_text(source: Source) -> Literal["tvmscript", "relay"]:
-    """Return the language that a text without a module is read as."""
-    return "relay" if is_relay(source.text, source.name) else "tvmscript"
 
 
 def _language_of(index: NodeIndex) -> Literal["tvmscript", "relay"]:

@@ -137,13 +137,12 @@ def remarks_text(view: KernelView) -> str:
     """Write what the compiler did to a kernel, and which accesses it checks, a line each."""
     line_of = {part.number: f"line {part.line}" for part in view.parts}
     done = (f"  {item.word:<11}{line_of.get(item.part, ''):<9}{item.words}" for item in view.remarks)
-    accesses = (f"  {item.state:<11}{item.access}{_when(item)}" for item in view.accesses)
+    accesses = (
+        f"  {item.state:<11}{item.access}{f' is in range if {item.condition}' if item.condition else ''}"
+        for item in view.accesses
+    )
     text = "\n".join((f"{view.name} for {view.target}", *done, " accesses", *accesses))
     return text.replace("`", "")
-
-
-def _when(row: AccessRow) -> str:
-    return f" is in range if {row.condition}" if row.condition else ""
 
 
 def _tir(name: str, printed: Printed, parts: _Parts) -> KernelText:

@@ -7,8 +7,8 @@ from relax_core.diagnostics import Diagnostic
 from relax_core.present.models import Elsewhere, Problem
 from relax_core.source import Span
 
-_PIPELINE = "<pipeline>"
-"""How `parse_pipeline` names its text."""
+_NO_PROGRAM = ("<pipeline>", "<rules>")
+"""How the texts of pipelines and of rewrite rules are named."""
 
 
 def problem_of(diagnostic: Diagnostic) -> Problem:
@@ -38,7 +38,7 @@ def problems_of(diagnostics: Iterable[Diagnostic]) -> tuple[Problem, ...]:
 
 
 def _excerpt_of(span: Span) -> str:
-    """Return the line of a pipeline's text that a span is in, nothing for a span of a program."""
-    if span.source.name != _PIPELINE:
+    """Return the line of a pipeline or of a rewrite rule that a span is in, nothing for a span of a program."""
+    if span.source.name not in _NO_PROGRAM:
         return ""
     return span.source.text.split("\n")[span.line - 1]

@@ -2,7 +2,7 @@
 
 import re
 
-from relax_core.ir.expr import PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.expr import FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.notation.types import TypeNotation, tuple_text
 from relax_core.ir.prim import PrimExpr
@@ -35,36 +35,42 @@ def type_text(type_: Type | None) -> str:
     return "" if type_ is None else _LABEL.show(type_)
 
 
-def _tensor(type_: TensorType) -> str:
-    match type_.shape:
-        case tuple() as dims:
-            shape = dims_text(dims)
-        case None:
-            shape = f"rank {'?' if type_.ndim is None else type_.ndim}"
-        case var:
-            shape = var.name
-    return f"{shape} {dtype_text(type_.dtype)}"
+class _Label(TypeNotation):
+    __slots__ = ()
+
+    def tensor(self, type_: TensorType) -> str:
+        match type_.shape:
+            case tuple() as dims:
+                shape = dims_text(dims)
+            case None:
+                shape = f"rank {'?' if type_.ndim is None else type_.ndim}"
+            case var:
+                shape = var.name
+        return f"{shape} {dtype_text(type_.dtype)}"
+
+    def shape(self, type_: ShapeType) -> str:
+        if type_.values is not None:
+            return f"Shape {dims_text(type_.values)}"
+        return "Shape" if type_.ndim is None else f"Shape rank {type_.ndim}"
+
+    def prim(self, type_: PrimType) -> str:
+        value = "" if type_.value is None else f" = {prim_text(type_.value)}"
+        return f"Prim {dtype_text(type_.dtype)}{value}"
+
+    def fields(self, fields: list[str]) -> str:
+        return f"Tuple({', '.join(fields)})"
+
+    def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
+        return f"({'…' if params is None else ', '.join(params)}) → {ret}"
+
+    def object(self) -> str:
+        return "Object"
+
+    def ref(self, value: str) -> str:
+        return f"Ref[{value}]"
 
 
-def _shape(type_: ShapeType) -> str:
-    if type_.values is not None:
-        return f"Shape {dims_text(type_.values)}"
-    return "Shape" if type_.ndim is None else f"Shape rank {type_.ndim}"
-
-
-def _prim(type_: PrimType) -> str:
-    return f"Prim {dtype_text(type_.dtype)}" + (f" = {prim_text(type_.value)}" if type_.value is not None else "")
-
-
-_LABEL = TypeNotation(
-    _tensor,
-    _shape,
-    _prim,
-    lambda fields: f"Tuple({', '.join(fields)})",
-    lambda _, params, ret: f"({'…' if params is None else ', '.join(params)}) → {ret}",
-    "Object",
-    "Ref[{}]",
-)
+_LABEL = _Label()
 
 
 def is_void(type_: Type | None) -> bool:

@@ -1,12 +1,14 @@
 """A request to a session that has to answer it."""
 
-from typing import Any
+from typing import TypeVar
 
 from relax_core.engine.protocol import Failure, Request
 from relax_core.engine.session import Session
 
+Reply = TypeVar("Reply")
 
-def ask(session: Session, message: "Request[Any]") -> Any:
+
+def ask(session: Session, message: Request[Reply]) -> Reply:
     """Return the reply, which is no failure."""
     reply = session.request(message)
     assert not isinstance(reply, Failure), f"{reply.title}: {reply.message}\n{reply.rendered}"

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,7 @@ from relax_core.engine.protocol import (
     Script,
     SourceView,
 )
+from tests.engine.clients import forked_client
 from tests.engine.programs import ENDLESS, LONG, LONG_KERNEL, LONG_RELAY, SMALL, program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +64,7 @@ REQUESTS: dict[str, Request[object]] = {
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with Client() as made:
+    with forked_client() as made:
         yield made
 
 
@@ -97,7 +99,7 @@ def test_whatever_is_done_can_be_cancelled(client: Client, message: Request[obje
 
 def test_a_worker_that_does_not_stop_is_ended_and_nothing_is_lost() -> None:
     changed = program(SMALL, changes=(ChangeAt(0, "x = zeros()"),))
-    with Client() as client:
+    with forked_client() as client:
         before = client.request(Execute(changed))
         process = client.status().pid
         os.kill(process, signal.SIGSTOP)
@@ -127,13 +129,14 @@ def test_all_that_waits_is_cancelled() -> None:
         if progress.text.startswith("Running `main`"):
             running.set()
 
-    with Client() as client:
+    with forked_client() as client:
         client.request(Samples())
         messages = (RunOf(program(ENDLESS)), *(Execute(program(ENDLESS, seed=seed)) for seed in range(5)))
-        threads = [
-            threading.Thread(target=lambda item=item: replies.append(client.request(item, progress=begin)))
-            for item in messages
-        ]
+
+        def request(message: Request[Any]) -> None:
+            replies.append(client.request(message, progress=begin))
+
+        threads = [threading.Thread(target=request, args=(message,)) for message in messages]
         for thread in threads:
             thread.start()
         assert running.wait(60.0)
@@ -147,7 +150,7 @@ def test_all_that_waits_is_cancelled() -> None:
 
 def test_a_request_behind_one_that_is_ended_is_answered_all_the_same() -> None:
     replies: list[object] = []
-    with Client() as client:
+    with forked_client() as client:
         client.request(Samples())
         os.kill(client.status().pid, signal.SIGSTOP)
         first = threading.Thread(target=lambda: replies.append(client.request(Open(program(ENDLESS)), timeout=0.5)))
@@ -190,7 +193,7 @@ def test_a_ticket_cancels_its_own_request_alone(prepare: Callable[[Client], None
 
         replies[name] = client.request(message, progress=hear, ticket=own)
 
-    with Client() as client:
+    with forked_client() as client:
         prepare(client)
         threads = [
             threading.Thread(target=ask, args=("stopped", Execute(program(ENDLESS)), ticket)),

@@ -21,6 +21,7 @@ from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint, Run, Write
 from relax_core.vm.machine import Machine
 from tests.engine.programs import HEADER, program, sample
+from tests.narrow import is_tuple
 
 CHAIN = program(
     HEADER
@@ -161,9 +162,7 @@ SET = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"), SET, ids=lambda item: " ".join(item) if isinstance(item, tuple) else ""
-)
+@pytest.mark.parametrize(("options", "expected"), SET, ids=lambda item: " ".join(item) if is_tuple(item) else "")
 def test_the_command_line_runs_on_with_values(
     chain: str, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
 ) -> None:

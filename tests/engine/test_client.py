@@ -69,10 +69,11 @@ def test_the_worker_is_confined_as_it_says(client: Client) -> None:
 
 def test_threads_may_ask_at_once(client: Client) -> None:
     replies: list[object] = []
-    ask = [
-        threading.Thread(target=lambda text=text: replies.append(client.request(Check(program(text)))))
-        for text in (SMALL, HUGE, RECURSIVE, ENDLESS)
-    ]
+
+    def check(text: str) -> None:
+        replies.append(client.request(Check(program(text))))
+
+    ask = [threading.Thread(target=check, args=(text,)) for text in (SMALL, HUGE, RECURSIVE, ENDLESS)]
     for thread in ask:
         thread.start()
     for thread in ask:

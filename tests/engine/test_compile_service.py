@@ -16,7 +16,8 @@ import pytest
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.compile_service import CompileService
 from relax_core.engine.protocol import Program, RunOf
-from relax_core.jit.compilation.cache import VARIABLE, ObjectCache
+from relax_core.jit.compilation.cache import ObjectCache
+from relax_core.jit.compilation.cache_directory import VARIABLE
 from relax_core.jit.compilation.compile_process import Descriptors, write_all
 from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.metadata import CachedKernel

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -36,7 +35,9 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.replies import Executed
 from relax_core.present.running.run_models import Run
+from tests.engine.clients import forked_client
 from tests.engine.programs import ENDLESS, SMALL, program
+from tests.processes import wait_until, workers_of
 
 LONG_ENOUGH = 60.0
 """Seconds after which a wait has no end."""
@@ -203,7 +204,7 @@ def test_what_cannot_be_sent_is_named(message: Open, words: str) -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with Client() as made:
+    with forked_client() as made:
         yield made
 
 
@@ -248,7 +249,7 @@ def test_what_stops_the_caller_reaches_the_caller(client: Client) -> None:
 
 
 def test_a_client_that_is_closed_answers_what_waits() -> None:
-    client = Client()
+    client = forked_client()
 
     def close(progress: Progress) -> None:
         if progress.text.startswith("Running `main`"):
@@ -261,7 +262,7 @@ def test_a_client_that_is_closed_answers_what_waits() -> None:
 
 def test_a_worker_that_reads_nothing_holds_nobody_up(patient: None) -> None:
     large = Check(program("#" * (4 << 20)))
-    with Client() as client:
+    with forked_client() as client:
         client.request(Samples())
         os.kill(client.status().pid, signal.SIGSTOP)
         failures: list[Any] = []
@@ -276,23 +277,12 @@ def test_a_worker_that_reads_nothing_holds_nobody_up(patient: None) -> None:
         assert not isinstance(client.request(Samples()), Failure)
 
 
-def workers() -> set[int]:
-    """Return the processes of this package that this process started."""
-    found: set[int] = set()
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, IndexError):
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"relax_core" in (path / "cmdline").read_bytes():
-                found.add(int(path.name))
-    return found
-
-
 def test_workers_that_are_killed_at_any_time_lose_nothing_but_time() -> None:
-    before = workers()
+    before = workers_of(os.getpid())
     chance = random.Random(15)
     messages = (Open(program(SMALL)), Execute(program(SMALL)), RunOf(program(SMALL)))
     kills = 0
-    with Client() as client:
+    with forked_client() as client:
         right = [client.request(message) for message in messages]
         assert not any(isinstance(reply, Failure) for reply in right)
         while kills < 50:
@@ -308,13 +298,7 @@ def test_workers_that_are_killed_at_any_time_lose_nothing_but_time() -> None:
             timer.join()
             kills += 1
         assert [_shown(client.request(message)) for message in messages] == [*map(_shown, right)]
-    gone = threading.Event()
-    timer = threading.Timer(LONG_ENOUGH, gone.set)
-    timer.start()
-    while workers() - before and not gone.is_set():
-        os.sched_yield()
-    timer.cancel()
-    assert workers() <= before
+    assert wait_until(lambda: workers_of(os.getpid()) <= before)
 
 
 def _current(client: Client) -> int:

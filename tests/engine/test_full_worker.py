@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from relax_core.engine.process import launch
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.launch import Start
 from relax_core.engine.process.worker_process import WorkerProcess
-from relax_core.engine.protocol import Check, Execute, Failure, Open, SourceView
+from relax_core.engine.protocol import Check, Execute, Failure, Open, Request, SourceView
 from tests.engine.programs import HEADER, SMALL, program
 
 # A worker that can run programs takes about 540 MB of address space, and some 6 kB for each binding of a text.
@@ -91,13 +92,12 @@ def test_what_waits_behind_a_request_that_ends_the_worker_is_answered() -> None:
     with Client(Limits(memory_bytes=640 * MEGABYTE)) as client:
         client.request(Check(program(SMALL)))
         replies: list[object] = []
-        first = threading.Thread(target=lambda: replies.append(client.request(Open(program(text)))))
-        others = [
-            threading.Thread(
-                target=lambda seed=seed: replies.append(client.request(Execute(program(SMALL, seed=seed))))
-            )
-            for seed in range(3)
-        ]
+
+        def request(message: Request[Any]) -> None:
+            replies.append(client.request(message))
+
+        first = threading.Thread(target=request, args=(Open(program(text)),))
+        others = [threading.Thread(target=request, args=(Execute(program(SMALL, seed=seed)),)) for seed in range(3)]
         for thread in (first, *others):
             thread.start()
         for thread in (first, *others):

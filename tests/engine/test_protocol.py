@@ -1,6 +1,6 @@
 """Messages survive the wire, and each request knows its reply."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -17,7 +17,7 @@ PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4
 VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
-    "bisect": BisectOf(PROGRAM),
+    "bisect": BisectOf(PROGRAM), "content": b"PK",
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
     "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
@@ -51,12 +51,12 @@ def test_what_is_no_request_is_refused() -> None:
 
 
 def test_every_request_of_the_module_is_in_the_union() -> None:
-    defined = [
+    defined: set[type[protocol.Request[Any]]] = {
         item
         for item in (*vars(protocol).values(), *vars(requests).values())
         if isinstance(item, type) and issubclass(item, protocol.Request) and item is not protocol.Request
-    ]
-    assert set(defined) == set(REQUESTS)
+    }
+    assert defined == set(REQUESTS)
 
 
 def test_a_program_is_a_key() -> None:

@@ -223,6 +223,7 @@ def test_stages_are_judged_as_their_values_say(found: tuple[Small, ...]) -> None
             head, here = (others[number - 1] for number in (stage.follows, stage.index))
             assert expected(head, here) in ("same", "stops alike")
     values = ask(session, CompareValuesOf(programs[0], -1, programs[1], -1))
+    assert values.outcome is not None
     assert values.outcome.verdict == verdicts[0]
     assert values.verdict != "same" or verdicts[0] == "same"
 

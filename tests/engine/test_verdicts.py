@@ -97,6 +97,7 @@ def test_values_of_two_programs_come_to_the_same_verdict(
     session: Session, first: str, second: str, verdict: Verdict, words: str
 ) -> None:
     found = ask(session, CompareValuesOf(program(first, "a.py"), -1, program(second, "b.py"), -1))
+    assert found.outcome is not None
     assert found.outcome.verdict == verdict
     assert found.verdict in (verdict, "different" if verdict == "different" else "not comparable")
     assert found.status == exit_status(found.verdict)

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.replies import Bisection, CallsCompared
 from relax_core.engine.debug.requests import BisectRecordedOf, Closeness
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.inputs import members_of, write_members
 from relax_core.engine.pipelines.calls import results
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
@@ -18,7 +20,7 @@ from relax_core.engine.pipelines.sources import PathLike, open_pipeline
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.programs import program
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Failure, Parcel, RecordedCallsOf
+from relax_core.engine.protocol import CrashOf, Failure, Parcel, RecordedCallsOf
 from relax_core.engine.session import Session
 from relax_core.vm.external.packed import HostFunction
 from relax_core.vm.external.stand_ins import OWN_FUNCTIONS, How, RecordedResults
@@ -44,6 +46,7 @@ def bisect_pipeline(
     entry: str = "",
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     stand_ins: Mapping[str, StandInFor] | None = None,
+    budget: Budget = DEFAULT_BUDGET,
 ) -> Bisection:
     """Run every form of the program that a recorded pipeline holds on the same arguments; the first is the reference.
 
@@ -60,8 +63,15 @@ def bisect_pipeline(
     relative, absolute = (-1.0 if item is None else item for item in (tolerance.relative, tolerance.absolute))
     trace = writer.write_trace(writer.without_runs(pipeline))
     with OWN_FUNCTIONS.given(functions):
-        found = Session().request(BisectRecordedOf(trace, options, Closeness(relative, absolute)))
-    return _answered(found)
+        found = Session().request(BisectRecordedOf(trace, options, Closeness(relative, absolute), budget=budget))
+    return msgspec.structs.replace(_answered(found), stopped=_crash_words(pipeline))
+
+
+def _crash_words(pipeline: Pipeline) -> str:
+    """Return why the compiler that was recorded stopped, "" if it did not."""
+    if not pipeline.has_crash:
+        return ""
+    return _answered(Session().request(CrashOf(Parcel(pipeline.name, writer.write_trace(pipeline))))).words
 
 
 def compare_calls(
@@ -76,6 +86,8 @@ def compare_calls(
     Raises:
         CompileError: PL014, there is no such run.
     """
+    if not pipeline.runs:
+        results.refuse_run(pipeline, "")
     relative, absolute = (-1.0 if item is None else item for item in (tolerance.relative, tolerance.absolute))
     parcel = Parcel(pipeline.name, writer.write_trace(pipeline))
     message = RecordedCallsOf(parcel, run, not from_inputs, Closeness(relative, absolute))

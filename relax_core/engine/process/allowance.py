@@ -14,6 +14,7 @@ from relax_core.engine.protocol import (
     AppearancesOf,
     Asm,
     Check,
+    CrashOf,
     DevicesOf,
     Execute,
     HitsOf,
@@ -22,6 +23,7 @@ from relax_core.engine.protocol import (
     Operators,
     Opt,
     OwnPassOf,
+    PipelineFormOf,
     PipelineOf,
     RecordedCallsOf,
     RecordedFaultsOf,
@@ -31,6 +33,7 @@ from relax_core.engine.protocol import (
     RestoreLayout,
     RunOf,
     Samples,
+    SavedRunOf,
     SheetOf,
     StageOf,
     StopOf,
@@ -50,6 +53,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         WhyDeviceOf: _TEXT,
         Samples: _TEXT,
         Operators: _TEXT,
+        PipelineFormOf: _TEXT,
         VocabularyOf: _TEXT,
         SheetOf: _TEXT,
         BisectOf: _COMPARISON,
@@ -58,6 +62,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         OwnPassOf: _COMPARISON,
         RecordedFaultsOf: _COMPARISON,
         RecordedCallsOf: _COMPARISON,
+        CrashOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
     }
@@ -81,13 +86,27 @@ def allowance(message: object, limits: Limits) -> Allowance:
 def doing(message: object) -> str:
     """Name what a worker does for a request, in words that can follow `while`."""
     match message:
-        case RunOf(program=program) | StopOf(program=program) | HitsOf(program=program) | Execute(program=program):
+        case (
+            RunOf(program=program)
+            | StopOf(program=program)
+            | HitsOf(program=program)
+            | Execute(program=program)
+            | SavedRunOf(program=program)
+        ):
             return f"running `{program.entry or 'main'}`"
         case PipelineOf() | StageOf() | Opt():
             return "running the passes"
         case Asm():
             return "compiling"
-        case Open() | Check() | RecordedOf() | RecordedFaultsOf() | RecordedTextsOf() | AppearancesOf():
+        case (
+            Open()
+            | Check()
+            | PipelineFormOf()
+            | RecordedOf()
+            | RecordedFaultsOf()
+            | RecordedTextsOf()
+            | AppearancesOf()
+        ):
             return "reading the text"
         case LifeOf() | RecordedOriginsOf():
             return "matching the stages"
@@ -98,6 +117,7 @@ def doing(message: object) -> str:
             | CompareValuesOf()
             | CompareArchiveOf()
             | RecordedCallsOf()
+            | CrashOf()
             | OwnPassOf()
         ):
             return "comparing"

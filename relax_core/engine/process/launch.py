@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 
 from relax_core.engine.limits import Limits
-from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
+from relax_core.jit.compilation.cache_directory import HOME_VARIABLE, VARIABLE
 
 _ROOT: Final = Path(__file__).resolve().parents[3]
 _KEPT_ENVIRONMENT = (

@@ -55,7 +55,8 @@ def cause_of(status: int, said: str, limits: Limits, *, is_ready: bool) -> Failu
     if is_short:
         return limit_reached(_DOING, f"memory: {limits.memory_text}", is_restarted=True)
     if status == -signal.SIGXCPU:
-        return limit_reached(_DOING, f"processor time: {_CPU} s{_inherited(limits)}", is_restarted=True)
+        inherited = ", as `ulimit -t` allows" if limits.process_cpu_seconds else ""
+        return limit_reached(_DOING, f"processor time: {_CPU} s{inherited}", is_restarted=True)
     words = f"It {_ending(status)} while {_DOING}. {KEPT_TEXT}"
     return Failure("crash", RESTARTED, words, is_restarted=True)
 
@@ -76,10 +77,6 @@ def not_started(reason: str, limits: Limits, *, is_short: bool = False) -> Failu
     elif limits.process_cpu_seconds:
         found.append(f"The processor time is limited to {limits.process_cpu_seconds} s (`ulimit -t`)")
     return Failure("crash", NOT_STARTED, f"{'. '.join(found)}.", is_restarted=True)
-
-
-def _inherited(limits: Limits) -> str:
-    return ", as `ulimit -t` allows" if limits.process_cpu_seconds else ""
 
 
 def _ending(status: int) -> str:

@@ -47,7 +47,7 @@ class Compilation:
 
             self._stages = run_pipeline(
                 self.source.module,
-                self.source.pipeline,
+                self.source.steps,
                 tables=self.source.tables,
                 progress=progress,
                 is_cancelled=is_cancelled,

@@ -29,7 +29,6 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.vm.kernels import written_params
 
 PREFIX: Final = "run_"
-DEVICE_CONVENTION: Final = 2
 
 
 def entry_name(module: IRModule, name: str) -> str:

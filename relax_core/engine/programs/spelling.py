@@ -5,7 +5,7 @@ from collections import Counter
 
 from relax_core.ir.expr import Type
 from relax_core.present.words import type_text
-from relax_core.printer.relay_text.types import NotRelay, relay_type
+from relax_core.printer.relay_text.types import NotRelay, RelayTypes
 from relax_core.printer.spelling import Spelling
 
 _NEWEST_FIRST: tuple[Spelling, ...] = ("2026", "2023", "2022")
@@ -88,6 +88,6 @@ def relay_version(text: str) -> str:
 def relay_words(type_: Type) -> str:
     """Write a type as Relay does, or briefly if Relay has no words for it."""
     try:
-        return relay_type(type_, lambda variable: variable.name)
+        return RelayTypes().show(type_)
     except NotRelay:
         return type_text(type_)

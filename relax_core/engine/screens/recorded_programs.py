@@ -20,16 +20,20 @@ from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import OwnPassOf, RecordedInputsOf
 from relax_core.engine.replies import OwnPass, RecordedInputs
 from relax_core.ir.equality import first_difference
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import ExternFunc, Function
 from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
 from relax_core.passes import PASSES
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.present.diff import diff_texts
 from relax_core.present.models import Diff
 from relax_core.present.words import type_text
 from relax_core.printer.tvmscript import print_module
+from relax_core.vm.builtin.builtins import BUILTINS
+from relax_core.vm.external.packed import HOST
 
 _PARAM_LIMIT: Final = 400
+_UNKNOWN_LIMIT: Final = 100
 
 
 def inputs(message: RecordedInputsOf, context: RequestContext) -> RecordedInputs:
@@ -42,10 +46,11 @@ def inputs(message: RecordedInputsOf, context: RequestContext) -> RecordedInputs
     source = context.opened_by(program).source
     module = source.module
     known = _signatures(module, source.entries())
+    unknown = _unknown(module, opened)
     entry = message.options.entry if message.options.entry in known else "main" if "main" in known else ""
     entry = entry or next(iter(known), "")
     if not entry:
-        return RecordedInputs("", ())
+        return RecordedInputs("", (), unknown=unknown)
     types = argument_types(known[entry])
     sizes = symbol_sizes(known[entry], dict(message.options.sizes))
     return RecordedInputs(
@@ -53,7 +58,19 @@ def inputs(message: RecordedInputsOf, context: RequestContext) -> RecordedInputs
         tuple(known),
         tuple((param.name, type_text(type_)) for param, type_ in types.items())[:_PARAM_LIMIT],
         tuple({var.name: size for var, size in sizes.items()}.items()),
+        unknown,
     )
+
+
+def _unknown(module: IRModule, opened: "pipelines.Pipeline") -> tuple[tuple[str, bool], ...]:
+    """Return the packed functions that a module names and that are not here, and whether a run has their results."""
+    functions = (function for _, function in module.relax_functions)
+    named = dict.fromkeys(
+        node.name for function in functions for node in preorder(function) if isinstance(node, ExternFunc)
+    )
+    called = {call.name for run in opened.runs for call in run.calls if call.is_finished}
+    absent = [name for name in named if name not in BUILTINS and HOST.find(name) is None]
+    return tuple((name, name in called) for name in absent[:_UNKNOWN_LIMIT])
 
 
 def _signatures(module: IRModule, entries: tuple[str, ...]) -> dict[str, Function]:

@@ -11,6 +11,7 @@ from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.pipelines.matching import line_origins as matching
 from relax_core.engine.pipelines.matching import lives
+from relax_core.engine.pipelines.matching.chain import Poll
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.protocol import (
     AppearancesOf,
@@ -67,6 +68,7 @@ def recorded(message: RecordedOf, context: RequestContext) -> RecordedView:
         problems_of(opened.diagnostics),
         tuple(_missing(opened)),
         tuple(run.entry for run in opened.runs),
+        opened.has_crash,
     )
 
 
@@ -183,17 +185,21 @@ def appearances(message: AppearancesOf, context: RequestContext) -> Appearances:
 
 def life(message: LifeOf, context: RequestContext) -> NodeLife:
     """Follow a part of the program through all its forms."""
-    chain = _matched(message.parcel, context)
-    return lives.life_of(chain, message.position, message.line, message.name)
+    chain, poll = _matched(message.parcel, context)
+    return lives.life_of(chain, message.position, message.line, message.name, poll)
 
 
 def line_origins(message: RecordedOriginsOf, context: RequestContext) -> Origins:
     """Say which lines every line of every form is linked to."""
-    return matching.origins_of(_matched(message.parcel, context), message.position, message.line)
+    chain, poll = _matched(message.parcel, context)
+    return matching.origins_of(chain, message.position, message.line, poll)
 
 
-def _matched(parcel: Parcel, context: RequestContext) -> "lives.Chain":
-    return context.recorded_by(parcel).chain(lambda what, done, total: _poll(context, what, done, total))
+def _matched(parcel: Parcel, context: RequestContext) -> tuple[lives.Chain, Poll]:
+    def poll(what: str, done: int, total: int) -> None:
+        _poll(context, what, done, total)
+
+    return context.recorded_by(parcel).chain(poll), poll
 
 
 def _change(before: int, after: int) -> Change:

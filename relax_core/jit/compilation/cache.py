@@ -14,12 +14,10 @@ from pathlib import Path
 from time import time
 from typing import Final
 
-VARIABLE: Final = "RELAXSCOPE_CACHE"
-"""Environment variable with the directory; `off` or nothing for no cache."""
-HOME_VARIABLE: Final = "XDG_CACHE_HOME"
+from relax_core.jit.compilation.cache_directory import cache_directory
+
 LIMIT_BYTES: Final = 256 << 20
 
-_OFF = ("", "0", "off")
 _MAGIC = b"RSOBJ1\n"
 _DIGEST_BYTES = 16
 _PART = ".part"
@@ -34,14 +32,9 @@ _log = logging.getLogger(__name__)
 
 def open_cache(*, is_writable: bool) -> "ObjectCache | None":
     """Return the cache in the user's directory for such, `None` if it is switched off or cannot be trusted."""
-    chosen = os.environ.get(VARIABLE)
-    if chosen is not None and chosen.strip().lower() in _OFF:
+    directory = cache_directory()
+    if directory is None:
         return None
-    try:
-        home = os.environ.get(HOME_VARIABLE) or Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    directory = Path(chosen) if chosen else Path(home) / "relaxscope" / "objects"
     if is_writable:
         with suppress(OSError):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)

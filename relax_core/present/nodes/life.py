@@ -295,17 +295,17 @@ def _parts(node: Node) -> tuple[Node, ...]:
 
 def _step(old: tuple[Node, ...], new: tuple[Node, ...], context: InspectorContext) -> tuple[Mark, str]:
     if not old:
-        return "added", _words(new, context)
+        return "added", _words(new)
     if not new:
         return "removed", ""
     if len(old) == len(new) and all(_is_same(a, b) for a, b in zip(old, new, strict=True)):
         return "unchanged", ""
-    return "changed", _words(new, context)
+    return "changed", _words(new)
 
 
 def _is_same(a: Node, b: Node) -> bool:
     return a is b or name_and_value(a)[1] is name_and_value(b)[1]
 
 
-def _words(nodes: tuple[Node, ...], context: InspectorContext) -> str:
+def _words(nodes: tuple[Node, ...]) -> str:
     return cut(", then ".join(dict.fromkeys(callee_words(name_and_value(node)[1]) for node in nodes)), 60)

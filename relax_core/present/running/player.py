@@ -129,7 +129,7 @@ class Player:
                 yield from self._write(item.frame, item.register, item.value, at)
         ranges = self._changes.get(at)
         if ranges:
-            yield from self._refresh({item.memory for item in ranges}, at + 1)
+            yield from self._refresh(tuple(dict.fromkeys(item.memory for item in ranges)), at + 1)
         if trace.frame_at(at + 1) is None:
             self._stack.clear()
             self._depth_of.clear()
@@ -180,8 +180,8 @@ class Player:
         self._set(live, register, item, at + 1)
         yield Write(depth, register, live.shown[register], f"same as {source}" if source else "")
 
-    def _refresh(self, roots: set[int], at: int) -> Iterator[Write]:
-        """Refresh registers whose tensors were changed in place."""
+    def _refresh(self, roots: tuple[int, ...], at: int) -> Iterator[Write]:
+        """Refresh registers whose tensors were changed in place, in the order in which their memory was met first."""
         for root in roots:
             holders = dict.fromkeys(self._holders.pop(root, ()))
             for number, register in holders:
@@ -205,16 +205,15 @@ class Player:
     def _set(self, live: _Live, register: int, item: Any, at: int, *, is_near: bool = True) -> None:
         """Put an object into a register as it is at time `at`."""
         live.put(register, item)
-        live.shown[register] = self._show(item, at) if is_near else self._outline(item, at)
+        live.shown[register] = self._show(item, at, is_near=is_near)
         if self._changes and _is_shared(item):
             for root in memories_near(item, SHOWN_LEVELS):
                 self._holders[root].append((live.number, register))
 
-    def _show(self, item: Any, at: int) -> int:
-        return -1 if item is UNWRITTEN else self._values.index(item, at)
-
-    def _outline(self, item: Any, at: int) -> int:
-        return -1 if item is UNWRITTEN else self._values.outline(item, at)
+    def _show(self, item: Any, at: int, *, is_near: bool = True) -> int:
+        if item is UNWRITTEN:
+            return -1
+        return self._values.index(item, at) if is_near else self._values.outline(item, at)
 
     def _where(self) -> Callable[[Any], str]:
         """Return a function that names the register, in the newest frames, which holds an object."""

@@ -415,6 +415,23 @@ export interface FunctionInfo {
   readonly registers: readonly Register[];
 }
 
+/** An option that a pipeline gives. */
+export interface GivenOption {
+  readonly name: string;
+  /** As its field shows it. */
+  readonly shown: string;
+  /** As the pipeline has it. */
+  readonly literal: string;
+}
+
+/** A pass of a pipeline; `name` is as it is written there. */
+export interface GivenPass {
+  readonly name: string;
+  /** The place of its pass among those that may be added. */
+  readonly known: number;
+  readonly given: readonly GivenOption[];
+}
+
 /** A laid-out graph. */
 export interface Graph {
   readonly svg: string;
@@ -591,6 +608,14 @@ export interface KernelsProps {
   readonly height: string;
 }
 
+/** A pass that a pipeline may have. */
+export interface KnownPass {
+  readonly name: string;
+  readonly dialect: string;
+  readonly summary: string;
+  readonly options: readonly PassOption[];
+}
+
 /** A sign and what it means. */
 export interface LegendEntry {
   /** A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` (its sign), or a line: `line`, `dash`, `dot`. */
@@ -751,6 +776,15 @@ export interface PartitionView {
   readonly has_lets: boolean;
 }
 
+/** An option of a pass, from the table of its pass. */
+export interface PassOption {
+  readonly name: string;
+  readonly kind: "choice" | "flag" | "list" | "literal" | "number" | "text";
+  /** As its field shows it. */
+  readonly default: string;
+  readonly choices: readonly string[];
+}
+
 /** A place where a pattern fits, or came far and does not. */
 export interface PatternMatch {
   readonly is_match: boolean;
@@ -790,6 +824,14 @@ export interface PipelineAction {
   readonly command?: string;
 }
 
+/** A pipeline as a list; with problems its text cannot be read, and the list is empty. */
+export interface PipelineForm {
+  readonly text: string;
+  readonly steps: readonly GivenPass[];
+  readonly passes: readonly KnownPass[];
+  readonly problems: readonly Problem[];
+}
+
 /** What the page says beside the model; `has_views` tells whether it shows a stage as text, graph or both. */
 export interface PipelineProps {
   readonly actions: readonly (readonly [string, string])[];
@@ -798,6 +840,7 @@ export interface PipelineProps {
   readonly conclusion: string;
   readonly height: string;
   readonly has_views: boolean;
+  readonly has_sides: boolean;
 }
 
 /** Where a breakpoint with a condition stops. */
@@ -1090,7 +1133,20 @@ export interface StepperProps {
   readonly height: string;
   readonly hits: readonly PointHits[];
   readonly fault: ChangeFault | null;
+  /** Why no value can be changed; empty if one can. */
+  readonly fixed: string;
   readonly memory: MemoryView | null;
+}
+
+/** The user changed the pipeline: it is now this text. */
+export interface StepsAction {
+  readonly kind: "text";
+  readonly text: string;
+}
+
+/** What the page says beside the model. */
+export interface StepsProps {
+  readonly max_height: string;
 }
 
 /** A heat table of a tensor, or of its first part. */
