@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from relax_core.cli import main
-from relax_core.engine.pipelines.sources import OPEN_VARIABLE
+from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
 from tests.engine.pipelines.stage_texts import ADD, SCALED, SHIFTED, TWICE, UNREADABLE, WRONG, after, dump
 
 

@@ -65,7 +65,7 @@ def test_recorded_results_make_stages_comparable(capsys: pytest.CaptureFixture[s
     trace = file.parent / "t.rxt"
     trace.write_bytes(write_trace(Pipeline(recording)))
     status, out, _ = run(capsys, "bisect", trace, "--stand-in", "my.f=recorded", "--in-process")
-    assert (status, "C.py (stage 1)" in out.splitlines()[-1]) == (1, True)
+    assert (status, "C.py (stage 2)" in out.splitlines()[-1]) == (1, True)
     status, out, _ = run(capsys, "bisect", trace, "--stand-in", "my.f=zeros", "--json", "--in-process")
     assert (status, json.loads(out)["verdict"]) == (4, "not comparable")
     assert "1 call was a stand-in (my.f: zeros); with them: different" in json.loads(out)["conclusion"]

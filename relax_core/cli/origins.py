@@ -40,7 +40,7 @@ def _origins(engine: Engine, options: argparse.Namespace) -> int:
 
 def _asked(options: argparse.Namespace) -> Request[Origins]:
     """Return what to ask of the file: the stages of a recorded pipeline are matched, unless passes are to be run."""
-    found = opening.parcel_at(options.file) if options.passes is None else None
+    found = opening.recorded_stage_at(options.file) if options.passes is None else None
     if found is not None:
         return RecordedOriginsOf(*found, options.line)
     return OriginsOf(opening.program_at(options.file, pipeline=options.passes), options.line, options.stage)

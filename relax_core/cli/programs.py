@@ -11,6 +11,7 @@ from relax_core.cli.terminal import (
     DIAGNOSED,
     PASSES_HELP,
     PATH_HELP,
+    RULES_HELP,
     TABLE_HELP,
     Commands,
     Engine,
@@ -20,8 +21,11 @@ from relax_core.cli.terminal import (
     constants_option,
     failed,
     say,
+    with_rules,
     write_bytes,
 )
+from relax_core.engine.files import printable
+from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.protocol import Asm, Check, Failure, Opt, Program, Script
 from relax_core.engine.replies import StageText
 
@@ -34,6 +38,9 @@ def add_programs(command: Commands) -> None:
     check.add_argument("files", nargs="+", metavar="FILE", help=PATH_HELP)
     policy = "where host scalars may stand: packed_only warns of all but arguments of packed functions"
     constants_option(check)
+    check.add_argument("--report", metavar="MD", help="where to write a bug report, if a recorded compiler stopped")
+    reproduces = "where to write a file that stops there with tvm and numpy alone, if a recorded compiler stopped"
+    check.add_argument("--reproducer", metavar="FILE", help=reproduces)
     check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
 
     script = command("script", "Print a module.", _script)
@@ -50,6 +57,7 @@ def add_programs(command: Commands) -> None:
     opt.add_argument("--passes", metavar="P", required=True, help=PASSES_HELP)
     constants_option(opt)
     opt.add_argument("--table", metavar="T", help=TABLE_HELP)
+    opt.add_argument("--rules", metavar="R", help=RULES_HELP)
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
@@ -67,24 +75,45 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
     status = 0
     for file in options.files:
         try:
-            programs = _programs(file, options)
+            pipeline = _pipeline(file, options)
+            programs = _programs(file, options) if pipeline is None else opening.form_programs(pipeline)
         except UsageError as error:
             # The other files are checked all the same.
             complain_of(error)
             status = max(status, BAD_USAGE)
             continue
         status = max(status, *(_checked(engine, program, options) for program in programs), 0)
+        if pipeline is not None:
+            status = max(status, _explained(engine, pipeline, options))
     return status
 
 
-def _programs(file: str, options: argparse.Namespace) -> tuple[Program, ...]:
-    """Return the program of a file, or all forms of one that a path holds."""
+def _explained(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
+    """Say why the compiler that was recorded stopped, if it did."""
+    crash = opening.crash_of(engine, pipeline)
+    if not crash.words:
+        return 0
+    say(crash.words)
+    if options.report:
+        write_bytes(options.report, crash.report.encode())
+        complain(f"note: {printable(options.report)} is the text of a bug report")
+    if options.reproducer:
+        opening.write_crash(crash, options.reproducer)
+    return DIAGNOSED
+
+
+def _pipeline(file: str, options: argparse.Namespace) -> "pipelines.Pipeline | None":
+    """Return the recorded pipeline that a path holds, with the constants that are given for it."""
     pipeline = opening.pipeline_at(file)
     if pipeline is None:
-        return (opening.program_at(file, archive=options.constants),)
+        return None
     pipeline = pipeline.with_constants(opening.read_given(options.constants))
     opening.say_remarks(pipeline)
-    return opening.form_programs(pipeline)
+    return pipeline
+
+
+def _programs(file: str, options: argparse.Namespace) -> tuple[Program, ...]:
+    return (opening.program_at(file, archive=options.constants),)
 
 
 def _checked(engine: Engine, program: Program, options: argparse.Namespace) -> int:
@@ -109,9 +138,8 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
-    reply = engine.request(
-        Opt(opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants))
-    )
+    program = opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants)
+    reply = engine.request(Opt(with_rules(program, options.rules)))
     if isinstance(reply, Failure):
         return failed(reply)
     if options.trace:
@@ -125,6 +153,9 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
             if options.print_after_all:
                 say(_heading(stage))
             say(stage.text)
+    if options.rules and not (options.print_after_all or options.json):
+        for text in (item for stage in reply.stages if stage.name.startswith("ApplyRules") for item in stage.remarks):
+            complain(f"note: {text}")
     for text in last.problems:
         complain(text)
     return DIAGNOSED if last.problems else 0

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from relax_core.cli import opening
+from relax_core.cli import opening, run_files
 from relax_core.cli.terminal import Commands, Engine, UsageError, constants_option, say, write_bytes
 from relax_core.diagnostics import CompileError, plural
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as recorded
-from relax_core.engine.pipelines.sources import OPEN_VARIABLE
+from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
 from relax_core.engine.pipelines.trace import writer
 
 _RECORDER = Path(__file__).resolve().parent.parent / "engine" / "pipelines" / "record_tvm.py"
@@ -63,7 +63,7 @@ def add_recordings(command: Commands) -> None:
     constants_option(pack)
     pack.set_defaults(in_process=True)
 
-    app = command("open", "Start the app on a recorded pipeline.", _open)
+    app = command("open", "Start the app on a recorded pipeline or run.", _open)
     app.add_argument("file", metavar="PATH", help=_FILE_HELP)
     app.add_argument("--port", type=int, default=8501, help="where the app listens (default: 8501)")
     app.set_defaults(in_process=True)
@@ -80,6 +80,8 @@ def _open(_engine: Engine, options: argparse.Namespace) -> int:
     say(
         f"{printable(options.file)}: {plural(len(pipeline.stages), 'stage')}, at http://127.0.0.1:{options.port}/pipeline"
     )
+    if run_files.holds_run(options.file):
+        say(f"The recorded run is at http://127.0.0.1:{options.port}/run")
     sys.stdout.flush()
     environment = os.environ | {OPEN_VARIABLE: os.path.abspath(options.file)}
     # Streamlit reads the settings of the folder that it is started in.

@@ -7,14 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
+import msgspec
+
 from relax_core.engine.files import UnreadableFileError, printable, read_file, read_within
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
+from relax_core.engine.programs.program import with_rules_stage
 from relax_core.engine.protocol import Failure, Program, Request
 
 R = TypeVar("R")
 
 DIAGNOSED, BAD_USAGE, LIMIT, INTERRUPTED = 1, 2, 3, 130
 TABLE_HELP = "a JSON file of patterns and supported operators, for the passes that partition"
+RULES_HELP = "a file of rewrite rules, which the pass ApplyRules applies; it is put in front if --passes names it not"
 FILE_HELP = "a TVMScript or Relay file; - reads standard input"
 PATH_HELP = f"{FILE_HELP}; or stages: a folder, a zip or a trace, a log; PATH@N is the stage N of them"
 CONSTANTS_HELP = "an archive of the tensors that TVM's text leaves out: const_0, const_1, ... by their numbers"
@@ -59,6 +63,14 @@ def read_program(file: str, *, pipeline: str | None = None, entry: str = "", tab
     """
     name = "<stdin>" if file == _STANDARD_INPUT else printable(file)
     return Program(read_text(file), name, pipeline=pipeline, entry=entry, tables=read_text(table) if table else "")
+
+
+def with_rules(program: Program, file: str | None) -> Program:
+    """Return `program` with the rewrite rules of a file, which a stage of its pipeline applies."""
+    if file is None:
+        return program
+    pipeline = None if program.pipeline is None else with_rules_stage(program.pipeline)
+    return msgspec.structs.replace(program, rules=read_text(file), pipeline=pipeline)
 
 
 def read_text(file: str) -> str:
