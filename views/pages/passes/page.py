@@ -10,11 +10,22 @@ from streamlit.delta_generator import DeltaGenerator
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import Bisection, ValueRow
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
-from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, SourceView, StageOf, StageView
+from relax_core.engine.protocol import (
+    CompareGraph,
+    Failure,
+    Open,
+    PipelineFormOf,
+    PipelineOf,
+    SourceView,
+    StageOf,
+    StageView,
+)
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.pages.passes.exports import stages_csv
+from views.pages.passes.rewriting import show_rules
 from views.pages.passes.state import PassesState
+from views.pages.passes.steps.component import StepsAction, steps
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
@@ -71,12 +82,20 @@ def _first_shown(pipeline: Pipeline) -> int:
     return next(iter([*preferred, *(stage.index for stage in changed)]), 0)
 
 
+def _on_steps(action: StepsAction) -> None:
+    select(pipeline=action.text, stage=-1)
+
+
 def _pipeline_form(pipeline: Pipeline | None) -> None:
     """Edit the pipeline, of which `pipeline` is what ran, if anything did."""
     current = state(ProgramState)
     default = pipeline.text if pipeline else ""
-    with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own"):
-        text = st.text_area("Passes, in order", value=current.pipeline or default, height=160)
+    with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own", key="passes.pipeline"):
+        form = ask(PipelineFormOf(given_program()))
+        if not isinstance(form, Failure):
+            steps(form, key="passes.steps", max_height="50vh", on_action=_on_steps)
+            default = default or form.text
+        text = st.text_area("Passes, in order", value=current.pipeline or default, height=110)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
                 select(pipeline="" if text.strip() == default and not current.pipeline else text, stage=-1)
@@ -239,6 +258,7 @@ with page():
     stages = ask(PipelineOf(given_program()))
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
+        show_rules(None if isinstance(stages, Failure) else stages)
     if isinstance(stages, Failure):
         show_failure(stages)
     else:
