@@ -5,7 +5,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,10 +15,16 @@ from streamlit.testing.v1 import AppTest
 from relax_core.engine.api.pipelines import open_pipeline, write_trace
 from relax_core.engine.debug.requests import ReproducerOf
 from relax_core.engine.pipelines.parcel import parcel_of
-from relax_core.engine.pipelines.sources import OPEN_VARIABLE
-from relax_core.engine.protocol import Failure, Parcel
+from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage, Recording
+from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
+from relax_core.engine.pipelines.trace.writer import write_trace as write_trace_bytes
+from relax_core.engine.protocol import Failure, Parcel, Request
+from tests.browser import rest
 from tests.engine.pipelines.stage_texts import ADD, SCALED, TWICE, WRONG, after, dump
-from tests.views.pages import REPOSITORY, opened, sent_to
+from tests.engine.test_halving import SOURCE
+from tests.engine.test_halving import WRONG as SUBTRACTED
+from tests.engine.test_recorded_calls import with_unknown_function
+from tests.views.pages import REPOSITORY, labels, opened, sent_to
 from views.pages.pipeline import verdict
 from views.shell.navigation import page_file
 from views.state.address import to_address
@@ -44,6 +50,7 @@ class Module:
         y = R.add(z, z)
         return y
 """
+NUMBERED = {"003_First": SOURCE, "007_Same": SOURCE, "012_Broken": SUBTRACTED}
 ILL = WRONG.replace("return y", "return z")
 
 
@@ -123,6 +130,16 @@ def test_results_name_the_culprit_and_open_its_line() -> None:
     assert "ScaleEarly changed the result" in words(app)
     assert sent["relaxscope_diff"][1]["after_title"] == "B · 001 ScaleEarly"
     assert sent["relaxscope_diff"][0]["node"][0] == "b/12"
+
+
+def test_the_paragraph_says_which_change_makes_it_wrong_and_numbers_are_those_of_the_list() -> None:
+    parcel = parcel_of(tuple((f"{name}.py", text.encode()) for name, text in NUMBERED.items()))
+    app = uploaded(parcel, screen(judged=1))
+    said = words(app)
+    assert "With only this one of its 3 changed bindings the result is wrong; without it it is right" in said
+    assert "012_Broken.py (stage 12)" in said
+    _, model = sent_to(app)["relaxscope_pipeline"]
+    assert [stage["label"] for stage in model["stages"]] == ["003", "007", "012"]
 
 
 def test_nobody_is_blamed_when_all_agree() -> None:
@@ -209,7 +226,7 @@ def test_constants_that_are_missing_are_listed_and_taken_from_a_file() -> None:
 
 def test_a_bisection_offers_its_reproducer_and_the_lines_of_both_texts() -> None:
     app = opened("pipeline", WRONG_SAMPLE.changed(judged=1, recorded_stage=30, against=20))
-    assert {"Save reproducer", "Report"} <= {item.label for item in app.get("download_button")}
+    assert {"Save reproducer", "Report"} <= {item.label for item in app.download_button}
     app.button(key="pipeline.good").click().run()
     view, texts = sent_to(app)["relaxscope_diff"]
     assert texts["after_title"] == "B · 001 ScaleEarly"
@@ -221,21 +238,26 @@ def test_why_there_is_no_reproducer_is_said_and_not_found_out_again(monkeypatch:
     app = uploaded(log(after("First", large[0]) + after("Second", large[1])), screen(judged=1))
     assert "No reproducer: the inputs" in words(app)
     asked: list[object] = []
-    monkeypatch.setattr(verdict, "ask", lambda request: asked.append(request) or ask(request))
+
+    def ask_and_note(request: Request[Any]) -> object:
+        asked.append(request)
+        return ask(request)
+
+    monkeypatch.setattr(verdict, "ask", ask_and_note)
     assert "No reproducer: the inputs" in words(app.run())
     assert not any(isinstance(request, ReproducerOf) for request in asked)
 
 
 def test_nothing_is_offered_where_nothing_differs() -> None:
     app = uploaded(log(after("First", ADD) + after("Second", TWICE)), screen(judged=1))
-    assert "Save reproducer" not in {item.label for item in app.get("download_button")}
+    assert "Save reproducer" not in {item.label for item in app.download_button}
 
 
 def test_what_is_open_is_saved_as_a_trace() -> None:
     app = uploaded(log(), screen())
     app.button(key="pipeline.write").click().run()
     assert not app.exception
-    assert "Save as trace" in {item.label for item in app.get("download_button")}
+    assert "Save as trace" in {item.label for item in app.download_button}
 
 
 def test_two_stages_are_one_graph_with_what_changed() -> None:
@@ -266,6 +288,49 @@ def test_our_pass_of_the_name_stands_beside_the_recorded_one() -> None:
     assert "no such pass" in words(wrong)
 
 
+def test_what_stopped_the_compiler_is_explained_with_the_rule_and_the_line() -> None:
+    bad = RecordedStage(1, "Bad", ILL.replace("return y", "return z"))
+    stages = (RecordedStage(0, "(input)", ADD), bad, RecordedStage(2, "Next", None, error="it raised KeyError: z"))
+    parcel = Parcel("t.rxt", write_trace_bytes(Pipeline(Recording("t.rxt", "trace", stages))))
+    app = uploaded(parcel, screen(judged=1))
+    assert "The compiler stopped in pass Next (stage 2)" in words(app)
+    assert "It is there since Bad, stage 1." in words(app)
+    assert "RS001" in words(app)
+    assert "All stages agree" not in words(app)
+    assert "Save reproducer" in labels(app, "download_button")
+    app.button(key="pipeline.crash.before").click().run()
+    assert sent_to(app)["relaxscope_diff"][0]["node"][0].startswith("b/")
+    assert not any("stopped" in item.value for item in opened("pipeline", WRONG_SAMPLE).markdown)
+
+
+def test_the_calls_of_a_recorded_run_stand_beside_ours_and_numpys() -> None:
+    app = opened("pipeline", screen(recording="recordings/head_wrong.rxt", compared_as="calls"))
+    (table,) = app.dataframe
+    columns = cast("Any", table.value)  # of which the types of pandas say too little
+    assert [verdict[0] for verdict in columns["Verdict"]] == ["✓", "✓", "✓", "✕", "✕", "✕"]
+    assert list(columns["Verdict"])[3] == "✕ first different"
+    assert float(columns["ULP by NumPy"].iloc[3]) > 1e6
+    assert "19 add (scaled) is the first that differs" in words(app)
+    assert "-2.79649329 in TVM, -2.15765309 by NumPy" in words(app)
+    app.button(key="pipeline.calls.line").click().run()
+    assert sent_to(app)["relaxscope_diff"][0]["node"][0] == "b/11"
+    app = opened("pipeline", screen(recording="recordings/head.rxt", compared_as="calls", runs_on=1, compared_run=7))
+    assert "All calls agree" in words(app)
+    assert len(uploaded(log(), screen(compared_as="calls")).dataframe) == 0
+
+
+def test_what_stands_in_for_functions_that_are_not_here_is_chosen_and_said() -> None:
+    parcel = Parcel("t.rxt", write_trace_bytes(with_unknown_function()))
+    app = uploaded(parcel, screen(judged=1, recorded_stand_ins="other=zeros,my.f=python"))
+    assert "there is no packed function" in words(app)
+    app.selectbox(key="pipeline.stand_in.0").select("recorded").run()
+    assert "All stages agree" in words(app)
+    assert "1 call was a stand-in (my.f: recorded)" in words(app)
+    app.selectbox(key="pipeline.stand_in.0").select("zeros").run()
+    assert "Not all stages could be compared" in words(app)
+    assert "1 call was a stand-in (my.f: zeros)" in words(app)
+
+
 def upload(page: Page, url: str, which: int, files: Any) -> None:
     """Give files to an uploader of the empty page: 0 takes files, 1 a folder."""
     page.goto(f"{url}/pipeline")
@@ -274,8 +339,11 @@ def upload(page: Page, url: str, which: int, files: Any) -> None:
 
 def assert_blamed(page: Page, name: str) -> None:
     """Check the results; the page must show the culprit, its row and its text."""
+    expect(page.get_by_role("button", name="Check results")).to_be_visible()
+    rest(page)
     page.get_by_role("button", name="Check results").click()
     expect(page.get_by_text(f"{name} changed the result")).to_be_visible()
+    rest(page)
     culprit = page.locator("tr.suspect")
     expect(culprit).to_contain_text("first difference")
     expect(culprit).to_have_attribute("aria-current", "step")
@@ -296,6 +364,23 @@ def test_an_uploaded_log_ends_at_the_culprit(page: Page, app_url: str) -> None:
     upload(page, app_url, 0, [{"name": "build.log", "mimeType": "text/plain", "buffer": LOG.encode()}])
     assert_blamed(page, "Third")
     expect(page.locator(".root").get_by_text("B · 003 Third")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_keys_pin_the_left_stage_lead_to_the_culprit_and_to_the_search(page: Page, app_url: str) -> None:
+    upload(page, app_url, 0, [{"name": "build.log", "mimeType": "text/plain", "buffer": LOG.encode()}])
+    assert_blamed(page, "Third")
+    texts = page.locator(".root")
+    page.keyboard.press("k")
+    page.keyboard.press("a")
+    expect(texts.get_by_text("A · 002 **Second** <b>")).to_be_visible()
+    page.keyboard.press("k")
+    expect(texts.get_by_text("B · 000 First")).to_be_visible()
+    expect(texts.get_by_text("A · 002 **Second** <b>")).to_be_visible()
+    page.keyboard.press("c")
+    expect(texts.get_by_text("B · 003 Third")).to_be_visible()
+    page.keyboard.press("f")
+    expect(page.get_by_placeholder("Name in any stage")).to_be_focused()
 
 
 @pytest.mark.browser

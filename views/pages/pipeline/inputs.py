@@ -1,9 +1,10 @@
 """What the program of a recording runs on: the function, its inputs, and constants that the recording lacks."""
 
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
+from relax_core.engine.programs.program import StandInFor
 from relax_core.engine.protocol import Failure, Parcel, Program, RecordedInputsOf
 from relax_core.engine.replies import RecordedInputs, RecordedView
 from relax_core.present.escape import bold, bullets, literal, prose
@@ -15,6 +16,7 @@ from views.worker.recordings import inputs_for, keep_constants, keep_recorded_in
 
 _INPUTS: Final = "pipeline.inputs"
 _CONSTANTS: Final = "pipeline.constants"
+_NOTHING: Final = "nothing stands in"
 _LISTED: Final = 12
 # A request holds them beside the recording.
 _MEGABYTES: Final = 8
@@ -23,12 +25,27 @@ _MEGABYTES: Final = 8
 def options_for(chosen: str, known: RecordedInputs | Failure) -> Program:
     """Return how the forms of a recording are entered and run; what its program does not have is left out."""
     own = state(PipelineState)
-    entries, sizes = (), ()
+    entries, sizes, stand_ins = (), (), ()
     if isinstance(known, RecordedInputs):
+        stand_ins = tuple(StandInFor(name, how) for name, how in _stand_ins(known).items())
         entries, names = known.entries, dict(known.sizes)
         sizes = tuple((name, size) for name, size in sizes_of(own.recorded_sizes) if name in names)
     entry = own.recorded_entry if own.recorded_entry in entries else ""
-    return Program("", entry=entry, seed=own.recorded_seed, sizes=sizes, inputs=inputs_for(chosen))
+    inputs = inputs_for(chosen)
+    return Program("", entry=entry, seed=own.recorded_seed, sizes=sizes, inputs=inputs, stand_ins=stand_ins)
+
+
+def _stand_ins(known: RecordedInputs) -> dict[str, Literal["zeros", "recorded"]]:
+    """Return what stands in for which function; what the program does not name, or no run has, is left out."""
+    found: dict[str, Literal["zeros", "recorded"]] = {}
+    has_results = dict(known.unknown)
+    for item in state(PipelineState).recorded_stand_ins.split(","):
+        name, _, how = item.rpartition("=")
+        if name in has_results and how == "zeros":
+            found[name] = "zeros"
+        elif name in has_results and how == "recorded" and has_results[name]:
+            found[name] = "recorded"
+    return found
 
 
 def known_inputs(parcel: Parcel) -> RecordedInputs | Failure:
@@ -66,6 +83,32 @@ def choose_inputs(chosen: str, view: RecordedView, known: RecordedInputs | Failu
             max_upload_size=_MEGABYTES,
         )
         _choose_constants(chosen, view)
+        if isinstance(known, RecordedInputs) and known.unknown:
+            _choose_stand_ins(known)
+
+
+def _choose_stand_ins(known: RecordedInputs) -> None:
+    """Choose what stands in for packed functions that are not here."""
+    st.markdown(bold("Functions that are not here"))
+    st.caption(
+        "A run that calls one ends there, unless something stands in for it; behind zeros nothing is comparable."
+    )
+    chosen = _stand_ins(known)
+    for number, (name, has_results) in enumerate(known.unknown):
+        key = f"pipeline.stand_in.{number}"
+        st.session_state[key] = chosen.get(name, _NOTHING)
+        st.selectbox(
+            literal(name),
+            (_NOTHING, "zeros", "recorded") if has_results else (_NOTHING, "zeros"),
+            key=key,
+            on_change=_keep_stand_ins,
+            args=(known,),
+        )
+
+
+def _keep_stand_ins(known: RecordedInputs) -> None:
+    chosen = ((name, st.session_state[f"pipeline.stand_in.{at}"]) for at, (name, _) in enumerate(known.unknown))
+    select(recorded_stand_ins=",".join(f"{name}={how}" for name, how in chosen if how != _NOTHING))
 
 
 def _choose_entry(known: RecordedInputs) -> None:

@@ -6,7 +6,18 @@ from views.state.shared import FIRST_SAMPLE
 
 MANIFEST = Manifest(
     state=PipelineState,
-    keys=(("Pipeline", (("`j` `k`", "next and previous stage"), ("`u` `w`", "hide unchanged, wrap lines"))),),
+    keys=(
+        (
+            "Pipeline",
+            (
+                ("`j` `k`", "next and previous stage"),
+                ("`a`", "keep this stage at the left, or no longer"),
+                ("`c`", "the pass that is to blame"),
+                ("`f`", "find a name in all stages"),
+                ("`u` `w`", "hide unchanged, wrap lines"),
+            ),
+        ),
+    ),
     question="Which of TVM's passes, or of my own, made my model compute something else?",
     stops=(
         stop(

@@ -37,6 +37,7 @@ _GONE: Final = (
 def open_recording(chosen: str) -> None:
     """Open a recording from its start."""
     select(recording=chosen, recorded_stage=-1, against=-1, recorded_line="", judged=0, checked=0, sought="")
+    select(recorded_stand_ins="", compared_run=0, runs_on=0, pinned=0)
 
 
 def _known() -> dict[str, str]:

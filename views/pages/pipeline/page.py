@@ -23,7 +23,9 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RecordedFaults, RecordedView
 from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
+from views.pages.pipeline.calls import show_calls
 from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass
+from views.pages.pipeline.crash import show_crash
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.inputs import choose_inputs, known_inputs, options_for
 from views.pages.pipeline.life import show_life
@@ -45,7 +47,7 @@ from views.worker.recordings import opened_path, parcel_for
 _CHECKED_BYTES: Final = 400_000
 # Of the pane that the two stages have: what the rows above it leave.
 _HEIGHT: Final = "100cqh"
-_VIEW_NAMES: Final = {"text": "Text", "graph": "Graph", "functions": "Functions", "ours": "Our pass"}
+_VIEW_NAMES: Final = {"text": "Text", "graph": "Graph", "functions": "Functions", "ours": "Our pass", "calls": "Calls"}
 _ROWS_SHOWN: Final = 12
 _PROBLEMS_SHOWN: Final = 5
 _FACTS_SHOWN: Final = ("tvm", "target")
@@ -53,8 +55,18 @@ _WORDS: Final = "Run the program as it was after every pass on the same inputs, 
 
 
 def _on_list(action: PipelineAction) -> None:
-    if action.kind == "stage":
-        select(recorded_stage=action.stage, against=-1, recorded_line="")
+    match action.kind, action.command:
+        case "stage", _:
+            own = state(PipelineState)
+            select(recorded_stage=action.stage, against=own.against if own.pinned else -1, recorded_line="")
+        case "command", "a":
+            own = state(PipelineState)
+            is_pinned = bool(own.pinned) and own.against == action.stage
+            select(against=-1 if is_pinned else action.stage, pinned=int(not is_pinned), recorded_line="")
+        case "command", "culprit":
+            select(recorded_stage=-1, against=-1, pinned=0, recorded_line="")
+        case _:
+            pass
 
 
 def _on_diff(action: DiffAction) -> None:
@@ -68,11 +80,15 @@ def _go(position: int, line: str = "") -> None:
 
 def _judge_button() -> None:
     is_on = bool(state(PipelineState).judged)
-    label = "Hide results" if is_on else "Check results"
-    if st.button(label, key="pipeline.judge", type="secondary" if is_on else "primary", help=_WORDS):
+
+    def toggle() -> None:
+        # Before the script runs: another message of the browser may end the run before it comes to the button.
         select(judged=int(not is_on), recorded_stage=-1, against=-1, recorded_line="")
         run_again()
-        st.rerun()
+
+    label = "Hide results" if is_on else "Check results"
+    kind = "secondary" if is_on else "primary"
+    st.button(label, key="pipeline.judge", type=kind, help=_WORDS, on_click=toggle)
 
 
 def _right(view: RecordedView, found: Bisection | Failure | None) -> tuple[int, str]:
@@ -103,6 +119,7 @@ def _show_stages(view: RecordedView, right: int, found: Bisection | Failure | No
         stage=right,
         results=results_by_position(view, found) if isinstance(found, Bisection) else None,
         height=stacked_height(),
+        has_sides=True,
         on_action=_on_list,
     )
 
@@ -130,7 +147,7 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
                 format_func=partial(_named, name, stages),
                 on_change=picked,
                 label_visibility="collapsed",
-                width=220,
+                width=195,
             )
         st.button("⇄", key="pipeline.swap", help="Swap A and B", on_click=_swap, args=(left, right))
         st.text_input(
@@ -140,13 +157,19 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
             max_chars=200,
             on_change=sought,
             label_visibility="collapsed",
-            width=205,
+            width=150,
         )
-        _choose_view()
+        _choose_view(view)
 
 
-def _choose_view() -> None:
-    shown = state(PipelineState).compared_as or "text"
+def _view_of(view: RecordedView) -> str:
+    """Return how the stages are shown: calls are there only where a run was recorded."""
+    chosen = state(PipelineState).compared_as or "text"
+    return "text" if chosen == "calls" and not view.runs else chosen
+
+
+def _choose_view(view: RecordedView) -> None:
+    shown = _view_of(view)
     st.session_state["pipeline.view"] = shown
 
     def picked() -> None:
@@ -154,7 +177,7 @@ def _choose_view() -> None:
 
     st.segmented_control(
         "View",
-        VIEWS,
+        VIEWS if view.runs else VIEWS[:-1],
         key="pipeline.view",
         format_func=_VIEW_NAMES.__getitem__,
         on_change=picked,
@@ -243,8 +266,10 @@ def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGene
         _show_stages(view, right, found)
     with middle, st.container(key="recorded", gap="xsmall"):
         links = None
+        stopped = show_crash(view, parcel)
         match found:
             case Bisection():
+                found = msgspec.structs.replace(found, stopped=stopped)
                 links = show_verdict(view, found)
             case Failure():
                 say(found, "verdict")
@@ -256,7 +281,10 @@ def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGene
             with st.container(key="pipeline.problems", gap="xsmall"):
                 _show_problems(view.pipeline.stages[right])
         with st.container(key="pipeline.shown", gap=None):
-            _show_sides(parcel, (left, right), line, options, files)
+            if _view_of(view) == "calls":
+                show_calls(view, parcel)
+            else:
+                _show_sides(parcel, (left, right), line, options, files)
         if isinstance(found, Bisection) and links is not None:
             with links:
                 offer_links(view, found, parcel)

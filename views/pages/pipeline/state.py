@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from views.state import rules
 
-VIEWS = ("text", "graph", "functions", "ours")
+VIEWS = ("text", "graph", "functions", "ours", "calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,8 @@ class PipelineState:
     """The position of the stage at the right; -1 for the one that the page chooses."""
     against: int = rules.number(-1, 10**6, -1)
     """The position of the stage at the left; -1 for the form before."""
+    pinned: int = rules.switch()
+    """The stage at the left stays while others are opened at the right."""
     recorded_line: str = rules.text(20)
     """The marked line: `a/3` at the left, `b/3` at the right."""
     compared_as: str = rules.choice(*VIEWS)
@@ -31,6 +33,12 @@ class PipelineState:
     """Of symbolic dimensions of the made-up inputs."""
     recorded_seed: int = rules.number(0, 10**6)
     """Of the made-up inputs."""
+    recorded_stand_ins: str = rules.text(rules.LONGEST_LIST)
+    """What stands in for packed functions that are not here: `my.f=zeros,my.g=recorded`."""
+    compared_run: int = rules.number(0, 10**6)
+    """The recorded run whose calls are compared."""
+    runs_on: int = rules.switch()
+    """The machine runs on from the recorded inputs; otherwise each call has its recorded arguments."""
     judged: int = rules.switch()
     """The forms of the program are run and compared."""
     checked: int = rules.switch()

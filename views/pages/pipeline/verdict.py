@@ -32,8 +32,9 @@ def show_verdict(view: RecordedView, found: Bisection) -> DeltaGenerator:
     with st.container(key=f"verdict.{colour}", gap="xsmall"):
         st.markdown(badge(words, colour))
         st.markdown(prose(first))
-        if others:
-            st.markdown(bullets(others))
+        stood_in = dict.fromkeys(stage.stand_ins for stage in found.stages if stage.stand_ins)
+        if others or stood_in:
+            st.markdown(bullets((*others, *stood_in)))
         return st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
 
 

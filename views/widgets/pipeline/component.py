@@ -18,7 +18,10 @@ class PipelineAction:
     kind: Literal["stage", "command"]
     stage: int = 0
     command: str = ""
-    """The id of a button; `view` for the key `d`: next of text, graph, both."""
+    """The id of a button; `view` for the key `d`: next of text, graph, both.
+
+    `a` makes the stage the left one of two, `culprit` leads to the one that brought the first difference.
+    """
 
 
 class StageVerdict(msgspec.Struct, frozen=True, array_like=True):
@@ -31,7 +34,10 @@ class StageVerdict(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PipelineProps(msgspec.Struct, frozen=True):
-    """What the page says beside the model; `has_views` tells whether it shows a stage as text, graph or both."""
+    """What the page says beside the model; `has_views` tells whether it shows a stage as text, graph or both.
+
+    With `has_sides` it shows two stages, A and B, and has a field that looks for a name in all of them.
+    """
 
     actions: Buttons
     verdicts: tuple[StageVerdict, ...]
@@ -39,6 +45,7 @@ class PipelineProps(msgspec.Struct, frozen=True):
     conclusion: str
     height: str
     has_views: bool
+    has_sides: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,7 @@ def pipeline(
     results: Results | None = None,
     height: str = PANE_HEIGHT,
     has_views: bool = False,
+    has_sides: bool = False,
     on_action: Callable[[PipelineAction], None] | None = None,
 ) -> PipelineAction | None:
     """Show the stages; unchanged ones are hidden and counted until the user shows them.
@@ -76,5 +84,5 @@ def pipeline(
     one brought are folded.
     """
     shown = results or Results(())
-    view = PipelineProps(actions, shown.verdicts, shown.suspects, shown.conclusion, height, has_views)
+    view = PipelineProps(actions, shown.verdicts, shown.suspects, shown.conclusion, height, has_views, has_sides)
     return _PIPELINE.show(key, model, view=view, commands={"stage": stage}, on_action=on_action)

@@ -13,6 +13,8 @@ interface Values {
   readonly stage: number;
 }
 
+// The page's field for a name that is looked for in all stages; it is no part of this component.
+const FIELD = ".st-key-pipeline-sought input";
 const key = (name: string) => el("span", { class: "kbd" }, name);
 
 class PipelineList {
@@ -61,7 +63,9 @@ class PipelineList {
     replace(this.head, el("b", {}, "Pipeline"), note, el("span", { class: "sp" }), buttons);
     replace(this.bar, this.hideButton());
     const views = props.has_views ? [el("br"), key("d"), " text, graph, both"] : [];
-    replace(this.foot, key("j"), " ", key("k"), " next and previous pass", views);
+    const culprit = props.suspects.length ? [key("c"), " culprit "] : [];
+    const sides = props.has_sides ? [el("br"), key("a"), " set A ", culprit, key("f"), " find a name"] : [];
+    replace(this.foot, key("j"), " ", key("k"), " next and previous pass", views, sides);
     this.conclusion.hidden = !props.conclusion;
     replace(this.conclusion, prose(props.conclusion));
     replace(
@@ -101,11 +105,17 @@ class PipelineList {
   private onKey(event: KeyboardEvent): boolean {
     if (!this.model) return false;
     const views = { d: () => this.command("view") };
+    const sides = {
+      a: () => this.command("a"),
+      c: () => this.command("culprit"),
+      f: () => document.querySelector<HTMLInputElement>(FIELD)?.focus(),
+    };
     return act(event, {
       j: () => this.move(1),
       k: () => this.move(-1),
       u: () => this.toggle(),
       ...(this.props?.has_views ? views : {}),
+      ...(this.props?.has_sides ? sides : {}),
     });
   }
 }
