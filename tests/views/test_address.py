@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.samples import list_samples
-from tests.views.pages import REPOSITORY, opened
+from tests.views.pages import REPOSITORY, arrive, opened
 from views import PAGES
 from views.pages.run.points import read as read_points
 from views.pages.run.state import RunState
@@ -39,7 +39,7 @@ PACKED = st.one_of(
 LONG = st.sampled_from(("x" * 100_000, "\x00", "\ud800", "a\x00b", "'\"<>", "../../etc/passwd", "\u202e"))
 PARAMETERS = [rule.name if isinstance(rule, Packed) else name for name, rule in RULES.items()]
 ADDRESSES = st.dictionaries(
-    st.one_of(st.sampled_from([*PARAMETERS, "left_out", "text", "table_text"]), st.text(max_size=8)),
+    st.one_of(st.sampled_from([*PARAMETERS, "left_out", "text", "table_text", "rule_text"]), st.text(max_size=8)),
     st.one_of(NUMBERS, SIZES, ANYTHING, PACKED, LONG),
     max_size=8,
 )
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_said_and_left_out(name: str, given_text: str) -> None:
     is_default = given_text in ("", str(default)) or (isinstance(rule, Number) and rule.read(given_text) == default)
     is_empty = (
         isinstance(rule, Packed)
-        and {selection.of(ProgramState).text, selection.of(ProgramState).table_text} == {""}
+        and {selection.values()[field] for field in ("text", "table_text", "rule_text")} == {""}
         and not complaints
     )
     assert complaints or selection.values()[name] != default or is_default or is_empty
@@ -123,7 +123,7 @@ def test_an_address_has_a_length_and_holds_a_text_whole_or_not_at_all(text: int,
     assert sum(len(name) + len(value) for name, value in address.items()) <= LONGEST_ADDRESS
 
 
-HOSTILE = {
+HOSTILE: dict[str, dict[str, str]] = {
     "numbers of thirty digits": dict.fromkeys(("seed", "time", "stage", "pair", "part", "visit", "step"), "9" * 30),
     "numbers below their range": dict.fromkeys(("seed", "time", "stage", "pair", "part", "visit", "clone"), "-7"),
     "sizes of thirty digits": {"dims": "n=" + "9" * 30, "sizes": "m=" + "9" * 30},
@@ -159,10 +159,7 @@ HOSTILE = {
 def test_a_page_answers_whatever_the_address_holds(page: str) -> None:
     app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=120)
     for title, address in HOSTILE.items():
-        app.query_params.clear()
-        for name, value in address.items():
-            app.query_params[name] = value
-        app.run()
+        arrive(app, address)
         assert not app.exception, title
         said = [item.value for item in (*app.error, *app.info, *app.markdown)]
         assert not [words for words in said if "Mistake in RelaxScope" in words], title
@@ -187,9 +184,26 @@ def test_the_session_keeps_a_text_that_its_address_cannot_hold() -> None:
     assert "z" not in app.query_params
     assert any("no address of this screen" in item.value for item in app.warning)
     assert len(app.get("download_button")) == 1
-    app.query_params["stage"] = "1"
-    app.run()
+    arrive(app, {**dict(app.query_params), "stage": "1"})
     assert app.session_state["selection"] == screen(sample=sample.path, text=text, stage=1)
+
+
+def test_a_message_of_a_browser_that_has_not_seen_the_last_change_takes_nothing_back() -> None:
+    app = opened("passes", screen(sample="relax/mlp.py", stage=1))
+    old = dict(app.query_params)
+    app.session_state["selection"] = changed = screen(sample="relax/mlp.py", stage=3)
+    app.run()
+    new = dict(app.query_params)
+    assert new != old
+    for address in (old, {}):
+        app.query_params.clear()
+        for name, value in address.items():
+            app.query_params[name] = value
+        app.run()
+        assert app.session_state["selection"] == changed
+        assert dict(app.query_params) == new
+    arrive(app, old)
+    assert app.session_state["selection"] == screen(sample="relax/mlp.py", stage=1)
 
 
 def test_a_parameter_that_no_screen_has_is_said() -> None:

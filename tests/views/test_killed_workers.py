@@ -25,7 +25,7 @@ from views.pages.run.state import RunState
 from views.state.address import from_address
 from views.state.selection import Selection, screen
 
-KILLS = int(os.environ.get("KILLS", "12"))
+KILLS = int(os.environ.get("KILLS", "6"))
 SAMPLE = "relay/partition_branches.relay"
 LONGEST_DELAY_SECONDS = 0.4
 KEPT = ("sample", "text", "pipeline", "breakpoints", "changes", "stage", "step")

@@ -118,6 +118,8 @@ class Scope:
             case ast.BinOp(op=ast.Div()):
                 # A path: a file of this repository.
                 return True
+            case ast.Subscript(value=inner, slice=ast.Slice()):
+                return self.is_own(inner, depth)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return all(self.is_own(item) for item in items)
             case ast.ListComp(elt=ast.Name(), generators=[ast.comprehension(iter=ast.Name(id=name))]):

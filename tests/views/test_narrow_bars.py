@@ -7,17 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_server import serve_script
-from tests.browser import OpenPage, wait_for
+from tests.browser import wait_for
 from tests.views.pages import assert_accessible
-from tests.views.test_accessibility import SCREENS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ROW = 45
-"""Pixels of a bar of one row."""
-NEXT_ROW = 42
-"""Pixels of each further row."""
-WIDTHS = (390, 768, 1024)
-MOST_ROWS = {390: 3, 768: 1, 1024: 1}
 SCRIPT = f"""
 import streamlit as st
 from relax_core.present.diff import diff_texts
@@ -30,36 +23,6 @@ diff(diff_texts("a", before, "b", after), key="diff", height="600px")
 """
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.mark.parametrize(("address", "whole"), SCREENS.values(), ids=SCREENS)
-def test_a_bar_takes_few_rows_and_the_panes_end_above_the_status_line(
-    open_page: OpenPage, app_url: str, address: str, whole: str
-) -> None:
-    page = open_page(1024, 800)
-    page.goto(f"{app_url}/{address}")
-    expect(page.locator(whole).first).to_be_visible()
-    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        # A component measures the bar when it is laid out anew.
-        wait_for(
-            page,
-            "most => document.querySelector('.st-key-ctx').offsetHeight <= most",
-            arg=ROW + NEXT_ROW * (MOST_ROWS[width] - 1),
-        )
-        wait_for(
-            page,
-            """() => [...document.querySelectorAll(".st-key-ctx :is(button, input)")]
-                 .map((item) => item.getBoundingClientRect())
-                 .every((box) => !box.width || (box.left >= 0 && box.right <= innerWidth))""",
-        )
-        if width > 640 and whole != ".st-key-learn":
-            bar = "document.querySelector('.st-key-ctx').offsetHeight + 'px'"
-            wait_for(page, f"document.documentElement.style.getPropertyValue('--bar') === {bar}")
-            main = "document.querySelector('[data-testid=stMain]')"
-            wait_for(page, f"(it => it.scrollHeight - it.clientHeight <= 1)({main})")
-        wait_for(page, "width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def test_what_a_menu_of_a_bar_holds_is_reached_with_keys(page: Page, app_url: str) -> None:

@@ -4,19 +4,20 @@ import ast
 import base64
 import re
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
-from relax_core.engine.protocol import Program, Stop, StopOf
+from relax_core.engine.protocol import Program, Sample, Stop, StopOf
 from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
 from relax_core.present.running.run import WINDOW
 from relax_core.present.running.run_models import Breakpoint
 from tests.browser import rest, wait_for
-from tests.views.pages import assert_accessible
+from tests.views.pages import arrive, assert_accessible
 from views import PAGES
 from views.shell.navigation import page_file
 
@@ -32,6 +33,23 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 LONGEST_PAGE_SECONDS = 120
 OF_NO_PROGRAM = ("pipeline", "operators", "learn")
 """Pages that show nothing of a program but what the bar does: one sample of each area will do."""
+TURNS = 3
+"""Every sample is opened on every third page of the others; `tests/engine` asks all that pages ask of each."""
+
+
+def _samples(page: str) -> tuple[Sample, ...]:
+    """Choose what a page is opened with: of each area something, and each sample on some page."""
+    samples = list_samples()
+    if page in OF_NO_PROGRAM:
+        return tuple({item.area: item for item in samples}.values())
+    shows = [item for item in PAGES if item not in OF_NO_PROGRAM]
+    return tuple(item for number, item in enumerate(samples) if (number + shows.index(page)) % TURNS == 0)
+
+
+def test_every_sample_is_opened_on_two_pages() -> None:
+    opened = Counter(item.path for page in PAGES if page not in OF_NO_PROGRAM for item in _samples(page))
+    assert {item.path for item in list_samples()} == {*opened}
+    assert min(opened.values()) >= 2
 
 
 def _errors(app: AppTest) -> list[str]:
@@ -39,16 +57,13 @@ def _errors(app: AppTest) -> list[str]:
 
 
 def _open(app: AppTest, sample: str) -> None:
-    app.query_params.clear()
-    app.query_params["sample"] = sample
-    app.run()
+    arrive(app, {"sample": sample})
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_opens_for_every_sample(page: str) -> None:
+def test_a_page_opens_for_samples(page: str) -> None:
     app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=LONGEST_PAGE_SECONDS)
-    samples = list_samples()
-    for sample in {item.area: item for item in samples}.values() if page in OF_NO_PROGRAM else samples:
+    for sample in _samples(page):
         _open(app, sample.path)
         assert not app.exception, f"{sample.path}: {[element.value for element in app.exception]}"
         assert app.selectbox(key="bar.sample").value == sample.path
@@ -77,9 +92,7 @@ def test_a_page_has_no_string_that_streamlit_would_show(page: str) -> None:
 )
 def test_a_page_opens_for_any_address(page: str, address: dict[str, str]) -> None:
     app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=LONGEST_PAGE_SECONDS)
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.run()
+    arrive(app, address)
     assert not app.exception
     assert not [text for text in _errors(app) if "Mistake in RelaxScope" in text]
 

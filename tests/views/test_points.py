@@ -8,12 +8,13 @@ from relax_core.present.running.run_models import Breakpoint
 from views.pages.run.points import read, written
 
 places = st.one_of(st.integers(1, 10**6).map(lambda n: (n, -1)), st.integers(0, 10**6).map(lambda n: (0, n)))
-points = st.builds(
-    lambda place, is_on, condition: Breakpoint(place[0], place[1], is_on, condition),
-    places,
-    st.booleans(),
-    st.text(max_size=30),
-)
+
+
+def breakpoint_at(place: tuple[int, int], is_on: bool, condition: str) -> Breakpoint:
+    return Breakpoint(*place, is_on, condition)
+
+
+points = st.builds(breakpoint_at, places, st.booleans(), st.text(max_size=30))
 
 
 @given(st.lists(points, max_size=5).map(tuple))

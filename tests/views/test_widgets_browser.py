@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app_server import serve_script
-from tests.browser import Editor, wait_for
+from tests.browser import Editor, Mode, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -406,10 +406,10 @@ def test_hostile_names_stay_text(page: Page, harness_url: str, what: str) -> Non
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_mode_of_the_system_is_followed_without_a_rerun(page: Page, harness_url: str, mode: str) -> None:
+def test_the_mode_of_the_system_is_followed_without_a_rerun(page: Page, harness_url: str, mode: Mode) -> None:
     page.emulate_media(color_scheme="dark" if mode == "light" else "light")
     root = show(page, harness_url, "run", ".strip")
-    page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=mode)
     expected = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}[mode]
     expect(root).to_have_css("background-color", expected)
 

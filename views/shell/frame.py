@@ -32,7 +32,14 @@ from views.worker.program import samples
 
 _SHELL = Path(__file__).parent / "shell.css"
 
-_PARTS = MappingProxyType({"text": "the text", "table_text": "the table of patterns", "pipeline": "the pipeline"})
+_PARTS = MappingProxyType(
+    {
+        "text": "the text",
+        "table_text": "the table of patterns",
+        "rule_text": "the rewrite rules",
+        "pipeline": "the pipeline",
+    }
+)
 """Names, for people, of the fields of a selection that may be long."""
 
 _EVERYWHERE: KeyGroup = (

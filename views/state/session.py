@@ -3,6 +3,7 @@
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from views.state.address import left_out, read_address, to_address, within
 from views.state.rules import whole
@@ -13,6 +14,7 @@ S = TypeVar("S")
 
 _KEY = "selection"
 _WRITTEN = "address"
+_PAGE = "address.page"
 _COMPLAINTS = "address.complaints"
 _LINE = "source.line"
 _PART_OF = "kernels.line"
@@ -20,15 +22,20 @@ _FIRST_VISIT = "first_visit"
 
 
 def selection() -> Selection:
-    """Return the selection: from the address if the session began with one, else from the session.
+    """Return the selection: from the address if the browser came to this page by one, else from the session.
 
-    Streamlit empties the address when a page is left; it is then written again.
+    Streamlit empties the address when a page is left; it is then written again. On a page that is open already the
+    address says nothing new: the browser sends with every message the one that it has, which may be older than the
+    last change of the selection.
     """
     address = dict(st.query_params)
+    page = _page()
     if _KEY not in st.session_state:
         st.session_state[_FIRST_VISIT] = not address
-    if _KEY not in st.session_state or (address and address != _written()[1]):
+    has_come = page != st.session_state.get(_PAGE) and address and address != _written()[1]
+    if _KEY not in st.session_state or has_come:
         st.session_state[_KEY], st.session_state[_COMPLAINTS] = read_address(address, st.session_state.get(_KEY))
+    st.session_state[_PAGE] = page
     current: Selection = st.session_state[_KEY]
     _write_address(current)
     return current
@@ -138,6 +145,12 @@ def open_text(text: str, *, sample: str = "") -> None:
     sample = whole(sample) or current.of(ProgramState).sample
     # An empty text would mean the unchanged sample.
     show(current.kept("edit").changed(sample=sample, text=whole(text) or "\n"))
+
+
+def _page() -> str:
+    """Return what Streamlit knows the page by that is shown."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else context.page_script_hash
 
 
 def _known() -> Selection:

@@ -34,6 +34,8 @@ class ProgramState:
     """The sample of a table of patterns."""
     table_text: str = rules.packed("tz", kept="edit")
     """The user's edit of the table; empty for none."""
+    rule_text: str = rules.packed("rz", kept="edit")
+    """Rewrite rules; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

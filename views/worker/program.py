@@ -71,10 +71,16 @@ def program_of(chosen: ProgramState) -> Program:
         inputs=inputs_of(chosen),
         sizes=sizes_of(chosen.dims),
         tables=table_text(chosen, text) if _TABLE_PASSES.search(chosen.pipeline) else "",
+        rules=chosen.rule_text if _applies_rules(chosen.pipeline) else "",
         mode=mode_of(chosen),
         finds_uninitialised=bool(chosen.unwritten),
         poisons_memory=bool(chosen.poisoned),
     )
+
+
+def _applies_rules(pipeline: str) -> bool:
+    """Tell whether the rewrite rules are a stage: of the default pipeline they always are."""
+    return not pipeline or "ApplyRules" in pipeline
 
 
 def drop_unknown_sizes(source: SourceView) -> None:

@@ -31,7 +31,7 @@ const stage = (index: number, is_changed: boolean): Stage => ({
   label: "",
   mark: "",
 });
-const PROPS: PipelineProps = { actions: [], verdicts: [], suspects: [], conclusion: "", height: "" };
+const PROPS: PipelineProps = { actions: [], verdicts: [], suspects: [], conclusion: "", height: "", has_views: false };
 const problem = (more: Partial<Problem>): Problem => ({
   severity: "error",
   code: "TY001",
