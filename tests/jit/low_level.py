@@ -1,6 +1,5 @@
 """Run low-level prim funcs that are written as text, here and in apache-tvm."""
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from relax_core.diagnostics import DiagnosedError, has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
+from tests.narrow import is_array
 
 
 def prim_funcs(text: str) -> dict[str, PrimFunc]:
@@ -21,16 +21,16 @@ def prim_funcs(text: str) -> dict[str, PrimFunc]:
 def run(text: str, *args: Any, fuel: int = 1 << 30) -> Any:
     """Run `main` on copies of the arguments; return what they hold then, or what it returns."""
     functions = prim_funcs(text)
-    copies = [np.array(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    copies = [np.array(arg) if is_array(arg) else arg for arg in args]
     result = Engine(fuel=fuel).kernel(functions["main"], "main", functions=functions)(*copies)
     return copies if result is None else result
 
 
 def run_in_tvm(text: str, *args: Any) -> Any:
     """Do the same with apache-tvm."""
-    tvm = importlib.import_module("tvm")
-    function = importlib.import_module("tvm.script").from_source(text)
-    compiled = tvm.compile(function, target="llvm")
+    from tests.apache_tvm import from_source, tvm
+
+    compiled = tvm.compile(from_source(text), target="llvm")
     tensors = [tvm.runtime.tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
     result = compiled(*tensors)
     arrays = [item.numpy() if isinstance(arg, np.ndarray) else arg for item, arg in zip(tensors, args, strict=True)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.prim import Binary, FloatImm, IntImm, PrimExpr, PrimVar, binary, const
+from relax_core.ir.prim import Binary, BinaryKind, FloatImm, IntImm, Intrinsic, PrimExpr, PrimVar, binary, const
 from relax_core.ir.tir import (
     Block,
     Buffer,
@@ -16,8 +16,9 @@ from relax_core.ir.tir import (
     PrimFunc,
     Stmt,
 )
+from tests.callables import Compute
 
-Make = Callable[..., PrimExpr]
+Make = Compute[PrimExpr, PrimExpr]
 
 
 def prim_func(buffers: Sequence[Buffer], body: Stmt, scalars: Sequence[PrimVar] = ()) -> PrimFunc:
@@ -38,6 +39,13 @@ def zero_of(dtype: str) -> PrimExpr:
     return FloatImm(0.0, dtype) if dtype.startswith("float") else IntImm(0, dtype)
 
 
+def sizes_of(buffer: Buffer) -> tuple[int, ...]:
+    """Return the dimensions of a buffer, each of which is a number."""
+    sizes = tuple(dim.value for dim in buffer.shape if isinstance(dim, IntImm))
+    assert len(sizes) == len(buffer.shape)
+    return sizes
+
+
 def for_each(variables: Sequence[PrimVar], extents: Sequence[PrimExpr], body: Stmt) -> Stmt:
     """Nest loops from 0, the first outermost."""
     for var, extent in zip(reversed(variables), reversed(extents), strict=True):
@@ -53,6 +61,15 @@ def elementwise(compute: Make, rank: int, dtypes: Sequence[str], result: str) ->
     at = tuple(index(f"i{axis}") for axis in range(rank))
     value = compute(*(BufferLoad(buffer, at) for buffer in inputs))
     return prim_func([*inputs, out], for_each(at, dims, BufferStore(out, at, value)))
+
+
+def intrinsic(name: str, dtype: str) -> Make:
+    """Return what calls an intrinsic on any number of elements."""
+
+    def call(*args: PrimExpr) -> PrimExpr:
+        return Intrinsic(name, args, dtype)
+
+    return call
 
 
 def block_nest(spec: Sequence[tuple[str, PrimExpr, IterKind]], body: Callable[..., tuple[Stmt, Stmt | None]]) -> Stmt:
@@ -109,8 +126,8 @@ def plus(a: PrimExpr, b: PrimExpr | int) -> PrimExpr:
     return binary("+", a, const(b) if isinstance(b, int) else b)
 
 
-def compared(op: str, a: PrimExpr, b: PrimExpr) -> Binary:
-    made = binary(op, a, b)  # type: ignore[arg-type]
+def compared(op: BinaryKind, a: PrimExpr, b: PrimExpr) -> Binary:
+    made = binary(op, a, b)
     assert isinstance(made, Binary)
     return made
 

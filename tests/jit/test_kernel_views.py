@@ -89,8 +89,12 @@ def test_the_vectoriser_is_heard_at_its_loop(target: Target, capfd: pytest.Captu
     assert capfd.readouterr().err == ""
 
 
+def ignored(*_: object) -> None:
+    pass
+
+
 def test_what_others_write_to_standard_error_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
-    with captured_remarks(lambda *_: None) as found:
+    with captured_remarks(ignored) as found:
         os.write(2, b"a warning\nremark: kernel:3:0: loop not vectorized: a reason\nUnknown data dependence.\n\n")
     assert found == [(3, "loop not vectorized: a reason. Unknown data dependence.")]
     assert capfd.readouterr().err == "a warning\n"

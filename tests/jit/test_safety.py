@@ -65,11 +65,11 @@ def programs(draw: st.DrawFn) -> Program:
 
     def values() -> st.SearchStrategy[PrimExpr]:
         load = st.one_of(
-            st.builds(lambda i, j: BufferLoad(a, (i, j)), indices(2), indices(2)),
-            st.builds(lambda j: BufferLoad(b, (j,)), indices(2)),
+            st.tuples(indices(2), indices(2)).map(lambda at: BufferLoad(a, at)),
+            st.tuples(indices(2)).map(lambda at: BufferLoad(b, at)),
         )
-        chosen = st.builds(lambda c, x, y, z: Select(c, x, y, "int32", z), conditions(), load, load, st.booleans())
-        return st.one_of(load, chosen, st.builds(lambda x, y: Binary("+", x, y, "int32"), load, load))
+        chosen = st.builds(Select, conditions(), load, load, st.just("int32"), st.booleans())
+        return st.one_of(load, chosen, st.builds(Binary, st.just("+"), load, load, st.just("int32")))
 
     def statement(depth: int) -> Stmt:
         match draw(st.sampled_from(["for", "for", "if", "store"] if depth else ["store"])):
@@ -299,8 +299,11 @@ def test_intervals_hold_every_value(data: st.DataObject) -> None:
     ranges = {var: sorted(data.draw(st.tuples(st.integers(*limits), st.integers(*limits)))) for var in (x, y)}
     leaves = st.one_of(st.sampled_from([x, y]), st.integers(*limits).map(lambda value: IntImm(value, dtype)))
     pick = st.sampled_from(INDEX_OPERATIONS)
-    joined = st.recursive(leaves, lambda inner: st.builds(lambda o, a, b: Binary(o, a, b, dtype), pick, inner, inner))
-    expr = data.draw(joined)
+
+    def joined(inner: st.SearchStrategy[PrimExpr]) -> st.SearchStrategy[PrimExpr]:
+        return st.builds(Binary, pick, inner, inner, st.just(dtype))
+
+    expr = data.draw(st.recursive(leaves, joined))
     bounds = Bounds({})
     for var, (low, high) in ranges.items():
         bounds.bind_scalar(var)

@@ -1,6 +1,5 @@
 """The samples of prim funcs compute what NumPy does, and the broken ones stop at their marked line."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.lowering.known.ranges import access_report
 from relax_core.jit.options import KernelOptions
+from tests.callables import Compute
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 RANDOM = np.random.default_rng(0)
@@ -45,9 +45,7 @@ def first_even_place(x: Any) -> Any:
     return np.array([places[0] if places else -1 for places in found], "int32")
 
 
-Compute = Callable[..., Any]
-
-VALUES: dict[str, tuple[list[Any], Compute]] = {
+VALUES: dict[str, tuple[list[Any], Compute[Any, Any]]] = {
     "exp": ([random(37)], np.exp),
     "matmul": ([random(5, 7), random(7, 3)], np.matmul),
     "row_softmax": ([random(4, 9)], softmax),

@@ -20,6 +20,7 @@ from relax_core.jit.calls import builtin
 from relax_core.jit.engine import Engine
 from relax_core.jit.lowering.known.coverage import writes_all
 from tests.jit.programs import Buffer, added, integer, parsed, prim_func, row_sum, tir_matmul
+from tests.narrow import is_array
 
 ENGINE = Engine()
 Array = npt.NDArray[Any]
@@ -27,7 +28,7 @@ Array = npt.NDArray[Any]
 
 def outcome(call: Callable[..., object], args: tuple[Any, ...]) -> object:
     """Return what a call gives: the bytes of all arrays behind it, or its diagnostics."""
-    memory = [np.array(arg, copy=True) if isinstance(arg, np.ndarray) else arg for arg in args]
+    memory = [np.array(arg, copy=True) if is_array(arg) else arg for arg in args]
     try:
         result = call(*args)
     except RunError as error:
@@ -287,7 +288,7 @@ def test_an_output_that_is_made_holds_what_one_that_is_given_would(
     assert len(slow_calls) == 2
     assert len({id(result) for result in results}) == 4
     for result in results:
-        assert isinstance(result, np.ndarray)
+        assert is_array(result)
         assert (result.shape, result.dtype, result.tobytes()) == (shape, expected.dtype, expected.tobytes())
         assert result.flags.owndata
         assert result.flags.writeable
@@ -331,5 +332,7 @@ def test_without_the_known_layout_python_calls_the_kernel(
     a = np.ones(4, "float32")
     make = kernel.allocating_caller((4,), "float32")
     for _ in range(2):
-        assert make(a, a).tolist() == [2, 2, 2, 2]  # type: ignore[attr-defined]
+        made = make(a, a)
+        assert is_array(made)
+        assert made.tolist() == [2, 2, 2, 2]
     assert len(slow_calls) == 2

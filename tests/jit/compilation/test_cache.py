@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from relax_core.ir.prim import binary
-from relax_core.jit.compilation.cache import VARIABLE, ObjectCache, open_cache
+from relax_core.jit.compilation.cache import ObjectCache, open_cache
+from relax_core.jit.compilation.cache_directory import VARIABLE
 from relax_core.jit.compilation.compiler import Compiler
 from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.pipelines import PIPELINES, Pipeline
@@ -165,7 +166,7 @@ def test_many_writers_at_once_leave_whole_objects(tmp_path: Path) -> None:
         cache = ObjectCache(tmp_path, limit_bytes=9 * 1100)
         random = np.random.default_rng(seed)
         hits = 0
-        for number in random.integers(0, len(keys), 150):
+        for number in map(int, random.integers(0, len(keys), 150)):
             key = keys[number]
             found = cache.get(key)
             assert found in (None, image_of[key])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llvmlite import binding
+from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
 
 from relax_core.jit import calls
 from relax_core.jit.compilation import target as target_module

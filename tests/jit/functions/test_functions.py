@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from relax_core.ir.prim import Intrinsic
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
 from relax_core.jit.functions.table import ELEMENTARY, ELEMENTARY_DOUBLE, define_function
 from relax_core.jit.lowering.code import FunctionBuilder
-from tests.jit.programs import elementwise
+from tests.jit.programs import elementwise, intrinsic
 
 Array = npt.NDArray[Any]
 Long = np.longdouble
@@ -24,19 +23,36 @@ SAME_NAME = (
 )  # fmt: skip
 _ERF = np.vectorize(math.erf, otypes=["float64"])
 
+
+def _exp10(x: Array) -> Array:
+    return np.power(Long(10), x)
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def _erf(x: Array) -> Array:
+    return _ERF(x.astype("float64")).astype(Long)
+
+
+def _rsqrt(x: Array) -> Array:
+    return 1 / np.sqrt(x)
+
+
 # What is exact enough to compare with: 64 bits of mantissa, except for `erf`, which Python has in double precision.
 EXACT: Mapping[str, Callable[..., Array]] = MappingProxyType(
     {
         **{name: getattr(np, name) for name in SAME_NAME},
-        "exp10": lambda x: np.power(Long(10), x),
-        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+        "exp10": _exp10,
+        "sigmoid": _sigmoid,
         "pow": np.power,
         "power": np.power,
-        "erf": lambda x: _ERF(x.astype("float64")).astype(Long),
+        "erf": _erf,
         "atan": np.arctan,
         "asin": np.arcsin,
         "acos": np.arccos,
-        "rsqrt": lambda x: 1 / np.sqrt(x),
+        "rsqrt": _rsqrt,
     }
 )
 # The greatest distance from the exact value, in units in the last place of a float32; one half is what rounding costs.
@@ -75,7 +91,7 @@ def arguments(name: str) -> tuple[Array, ...]:
 
 
 def computed(name: str, args: tuple[Array, ...], dtype: str = "float32") -> Array:
-    function = elementwise(lambda *loads: Intrinsic(name, loads, dtype), 1, (dtype,) * len(args), dtype)
+    function = elementwise(intrinsic(name, dtype), 1, (dtype,) * len(args), dtype)
     out = np.zeros(len(args[0]), dtype)
     Engine().kernel(function, name)(*args, out)
     return out

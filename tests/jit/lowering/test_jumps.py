@@ -76,12 +76,12 @@ def test_it_does_what_python_does(name: str, n: int) -> None:
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_does_what_tvm_does(name: str) -> None:
-    tvm = pytest.importorskip("tvm")
-    script = pytest.importorskip("tvm.script")
+    from tests.apache_tvm import from_source, tvm
+
     body = PROGRAMS[name]
     lines = "".join(f"    {line}\n" for line in body.replace("min(", "T.min(").split("\n"))
     text = "# from tvm.script import tirx as T\n" + HEAD.format(" -> T.int32" if "return" in body else "") + lines
-    compiled = tvm.compile(script.from_source(text), target="llvm")["f"]
+    compiled = tvm.compile(from_source(text), target="llvm")["f"]
     for n in (0, 3, 100):
         array, theirs = np.zeros(8, "int32"), tvm.runtime.tensor(np.zeros(8, "int32"))
         assert kernel(body)(array, n) == compiled(theirs, n)
@@ -137,12 +137,16 @@ def test_what_has_no_meaning_is_named(body: str, named: str) -> None:
 def loops(depth: int) -> st.SearchStrategy[list[str]]:
     """Make statements: stores, jumps under conditions, and loops with steps around more of them."""
     name = f"i{depth}"
-    store = st.builds(lambda k, v: [f"A[({name} + {k}) % 8] = A[{k}] + {v}"], st.integers(0, 7), st.integers(1, 9))
-    jump = st.builds(
-        lambda k, word: [f"if ({name} + A[{k}]) % 3 == n % 3:", f"    {word}"],
-        st.integers(0, 7),
-        st.sampled_from(["break", "continue", "return 3", "return n + A[1]"]),
-    )
+
+    def stored(k: int, v: int) -> list[str]:
+        return [f"A[({name} + {k}) % 8] = A[{k}] + {v}"]
+
+    def left(k: int, word: str) -> list[str]:
+        return [f"if ({name} + A[{k}]) % 3 == n % 3:", f"    {word}"]
+
+    store = st.builds(stored, st.integers(0, 7), st.integers(1, 9))
+    words = st.sampled_from(["break", "continue", "return 3", "return n + A[1]"])
+    jump = st.builds(left, st.integers(0, 7), words)
     inner = [store, jump, *([loop(depth + 1)] if depth < 3 else [])]
     return st.lists(st.one_of(*inner), min_size=1, max_size=4).map(
         lambda items: [line for item in items for line in item]

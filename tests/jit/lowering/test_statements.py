@@ -20,6 +20,7 @@ from relax_core.ir.tir import (
     IfThenElse,
     IterVar,
     LetStmt,
+    LoopKind,
     PrimFunc,
     Stmt,
     While,
@@ -159,9 +160,9 @@ def test_a_failed_assertion_gives_its_message(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parallel", "vectorized", "unroll"])
-def test_other_kinds_of_loops_give_the_same(engine: Engine, kind: str) -> None:
+def test_other_kinds_of_loops_give_the_same(engine: Engine, kind: LoopKind) -> None:
     i = index("i")
-    body = For(i, integer(0), size_of(A1), BufferStore(A1, (i,), i), kind)  # type: ignore[arg-type]
+    body = For(i, integer(0), size_of(A1), BufferStore(A1, (i,), i), kind)
     array = np.zeros(5, "int64")
     engine.kernel(prim_func([A1], body), kind)(array)
     assert array.tolist() == [0, 1, 2, 3, 4]

@@ -50,7 +50,7 @@ def main() -> None:
         for op, count in reductions:
             nest = rows(op, "float32")
             run(nest.function((count, columns)), nest.arrays((count, columns), 0))
-        column_sums = Accumulation((R, S), (Input((0, 1)),), lambda x, *_: x, added, start_of("+", "float32"))
+        column_sums = Accumulation((R, S), (Input((0, 1)),), lambda x: x, added, start_of("+", "float32"))
         run(column_sums.function((5, columns)), column_sums.arrays((5, columns), 0))
         for shape, order in (((columns, 21), (1, 0)), ((columns, 5), (1, 0)), ((5, columns), (0, 1))):
             source = [shape[order.index(axis)] for axis in range(2)]

@@ -12,7 +12,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar, binary, const
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, IterKind, IterVar, PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
-from tests.jit.programs import for_each, prim_func
+from tests.jit.programs import Make, for_each, prim_func
 
 Array = npt.NDArray[Any]
 Read = Callable[[int], PrimExpr]
@@ -48,14 +48,18 @@ class Input:
 
 @dataclass(frozen=True)
 class Accumulation:
-    """`out = combine(out, value(loads, variables))` over the axes of kind "reduce"; `kinds` are outermost first."""
+    """`out = combine(out, value(loads))` over the axes of kind "reduce"; `kinds` are outermost first.
+
+    If the value `is_placed`, it takes the variables of the axes behind the loads.
+    """
 
     kinds: tuple[IterKind, ...]
     inputs: tuple[Input, ...]
-    value: Callable[..., PrimExpr]
+    value: Make
     combine: Callable[[PrimExpr, PrimExpr], PrimExpr]
     start: PrimExpr | None
     dtype: str = "float32"
+    is_placed: bool = False
 
     def function(self, extents: Sequence[int]) -> PrimFunc:
         """Make the prim func for these extents of the axes."""
@@ -69,7 +73,8 @@ class Accumulation:
         out = Buffer("Out", tuple(const(extents[axis], "int64") for axis in spatial), self.dtype)
         at = tuple(variables[axis] for axis in spatial)
         loads = [BufferLoad(buffer, item.indices(variables)) for buffer, item in zip(buffers, self.inputs, strict=True)]
-        update = BufferStore(out, at, self.combine(BufferLoad(out, at), self.value(*loads, *variables)))
+        value = self.value(*loads, *(variables if self.is_placed else ()))
+        update = BufferStore(out, at, self.combine(BufferLoad(out, at), value))
         init = None if self.start is None else BufferStore(out, at, self.start)
         dims = [const(extent, "int64") for extent in extents]
         iters = tuple(

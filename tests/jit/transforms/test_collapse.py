@@ -1,7 +1,5 @@
 """Elementwise nests with fewer loops: equal to the naive lowering bit for bit, whatever is broadcast or permuted."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,20 +8,28 @@ from hypothesis import strategies as st
 from relax_core.diagnostics import RunError
 from relax_core.ir.prim import Cast, FloatImm, Intrinsic, PrimExpr, Select, binary, const
 from relax_core.jit.engine import Engine
+from tests.jit.programs import Make
 from tests.jit.transforms.nests import ENGINES, WIDTHS, Accumulation, Input, applied, compare
 
 SIZES = st.sampled_from((0, 1, 2, 3, 5, 7, 8, 16, 17, 31))
-VALUES: dict[str, Callable[..., PrimExpr]] = {
-    "sum": lambda x, y, *_: binary("+", x, y),
-    "exponential": lambda x, y, *_: Intrinsic("exp", (binary("*", x, y),), "float32"),
-    "clip": lambda x, y, *_: binary("min", binary("max", x, FloatImm(-1.0)), y),
-    "choice": lambda x, y, *_: Select(binary("<", x, y), x, binary("*", y, FloatImm(2.0)), "float32"),
-    "by place": lambda x, y, *at: Select(binary("<", at[0], const(2, "int64")), x, y, "float32"),
+
+
+def by_place(x: PrimExpr, y: PrimExpr, *at: PrimExpr) -> PrimExpr:
+    return Select(binary("<", at[0], const(2, "int64")), x, y, "float32")
+
+
+VALUES: dict[str, Make] = {
+    "sum": lambda x, y: binary("+", x, y),
+    "exponential": lambda x, y: Intrinsic("exp", (binary("*", x, y),), "float32"),
+    "clip": lambda x, y: binary("min", binary("max", x, FloatImm(-1.0)), y),
+    "choice": lambda x, y: Select(binary("<", x, y), x, binary("*", y, FloatImm(2.0)), "float32"),
+    "by place": by_place,
 }
 
 
-def elementwise(value: Callable[..., PrimExpr], *inputs: Input, rank: int, dtype: str = "float32") -> Accumulation:
-    return Accumulation(("spatial",) * rank, inputs, value, lambda _, made: made, None, dtype)
+def elementwise(value: Make, *inputs: Input, rank: int) -> Accumulation:
+    kinds = ("spatial",) * rank
+    return Accumulation(kinds, inputs, value, lambda _, made: made, None, is_placed=value is by_place)
 
 
 @st.composite
@@ -50,7 +56,7 @@ def test_values_are_those_of_the_naive_lowering(
 @given(st.sampled_from(("int8", "int32", "float64", "float16")), st.tuples(SIZES, SIZES), st.integers(0, 99))
 def test_dtypes_are_converted_as_before(dtype: str, extents: tuple[int, int], seed: int) -> None:
     plane = Input((0, 1), dtype)
-    nest = elementwise(lambda x, *_: Cast(binary("+", x, x), "float32"), plane, rank=2)
+    nest = elementwise(lambda x: Cast(binary("+", x, x), "float32"), plane, rank=2)
     compare(nest.function(extents), nest.arrays(extents, seed), ENGINES[512])
 
 
@@ -79,9 +85,7 @@ def test_a_collapsed_loop_pays_for_its_work() -> None:
 
 
 def test_an_output_that_is_also_read_is_as_before() -> None:
-    nest = Accumulation(
-        ("spatial", "spatial"), (Input((0, 1)),), lambda x, *_: x, lambda out, x: binary("+", out, x), None
-    )
+    nest = Accumulation(("spatial", "spatial"), (Input((0, 1)),), lambda x: x, lambda out, x: binary("+", out, x), None)
     arrays = nest.arrays((9, 33), 1)
     assert compare(nest.function((9, 33)), arrays, ENGINES[512]) == ("collapse",)
     assert not np.array_equal(arrays[-1], np.zeros((9, 33)))

@@ -16,7 +16,7 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from relax_core.jit.transforms.copies.read import CopyDim, joined
 from tests.code_rules import REPOSITORY
-from tests.jit.programs import block_nest, for_each, index, prim_func
+from tests.jit.programs import block_nest, for_each, index, prim_func, sizes_of
 from tests.jit.transforms.nests import ENGINES, NAIVE, WIDTHS, applied, compare, filled, permuted
 
 SINGLE = "float32"
@@ -126,7 +126,7 @@ def test_paddings(shape: tuple[int, int], before: tuple[int, int], behind: tuple
     arrays = [filled(RANDOM, item, SINGLE) for item in (shape, sum_of(shape, before, behind))]
     compare(function, arrays, ENGINES[width])
     ENGINES[width].kernel(function, "f")(*arrays)
-    around = tuple(zip(before, behind, strict=True))
+    around = ((before[0], behind[0]), (before[1], behind[1]))
     assert np.array_equal(arrays[1], np.pad(arrays[0], around, constant_values=7), equal_nan=True)
 
 
@@ -284,7 +284,7 @@ def test_a_wrong_index_is_reported_as_by_the_naive_lowering(wrong: int) -> None:
     ids=["transpose", "long runs", "short runs", "few"],
 )
 def test_fuel_is_paid(function: PrimFunc) -> None:
-    shapes = [tuple(int(dim.value) for dim in param.buffer.shape) for param in function.buffers]  # type: ignore[attr-defined]
+    shapes = [sizes_of(param.buffer) for param in function.buffers]
     arrays = [np.zeros(shape, SINGLE) for shape in shapes]
     work = arrays[1].size
     for fuel, is_enough in ((work - 1, False), (2 * work, True)):

@@ -39,7 +39,7 @@ def chunks_of_small_nests() -> Iterator[None]:
 MATMUL = Accumulation(
     ("spatial", "spatial", "reduce"),
     (Input((0, 2)), Input((2, 1))),
-    lambda a, b, *_: binary("*", a, b),
+    lambda a, b: binary("*", a, b),
     lambda out, value: binary("+", out, value),
     FloatImm(0.0),
 )
@@ -49,16 +49,16 @@ NESTS = {
     "product with rows": Accumulation(
         MATMUL.kinds, (Input((0, 2)), Input((1, 2))), MATMUL.value, MATMUL.combine, FloatImm(0.0)
     ),
-    "row sums": Accumulation(("spatial", "reduce"), (Input((0, 1)),), lambda x, *_: x, MATMUL.combine, FloatImm(0.0)),
+    "row sums": Accumulation(("spatial", "reduce"), (Input((0, 1)),), lambda x: x, MATMUL.combine, FloatImm(0.0)),
     "column maxima": Accumulation(
         ("reduce", "spatial"),
         (Input((0, 1)),),
-        lambda x, *_: x,
+        lambda x: x,
         lambda out, value: binary("max", out, value),
         FloatImm(-3e38),
     ),
     "integers": Accumulation(
-        ("spatial", "reduce"), (Input((0, 1), "int32"),), lambda x, *_: x, MATMUL.combine, const(0, "int32"), "int32"
+        ("spatial", "reduce"), (Input((0, 1), "int32"),), lambda x: x, MATMUL.combine, const(0, "int32"), "int32"
     ),
 }
 
@@ -79,7 +79,7 @@ def test_sums_are_those_of_one_thread(name: str, extents: tuple[int, ...], count
 def test_copies_are_those_of_one_thread(shape: tuple[int, ...], order: list[int], count: int) -> None:
     function = permuted(shape, order, (1, 1, 1))
     sizes = [shape[axis] for axis in sorted(range(3), key=order.__getitem__)]
-    source = np.random.default_rng(0).standard_normal([shape[axis] for axis in np.argsort(order)]).astype("float32")
+    source = np.random.default_rng(0).standard_normal([shape[axis] for axis in map(int, np.argsort(order))], "float32")
     assert sorted(sizes) == sorted(source.shape)
     applied = compare(function, [source, np.zeros(shape, "float32")], THREADS[count])
     assert ("parallel" in applied) == (max(shape) >= count)

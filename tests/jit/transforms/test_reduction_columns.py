@@ -8,6 +8,7 @@ from relax_core.diagnostics import RunError
 from relax_core.ir.prim import BinaryKind, Cast, Intrinsic, PrimExpr, Select, binary, const
 from relax_core.ir.tir import BufferLoad, IterKind
 from relax_core.jit.engine import Engine
+from tests.jit.programs import Make
 from tests.jit.transforms.nests import ENGINES, WIDTHS, Accumulation, Input, applied, compare
 from tests.jit.transforms.test_rows import DOUBLE, HALF, SINGLE, added, start_of
 
@@ -46,7 +47,7 @@ def test_columns_of_loads(
     nest = Accumulation(
         kinds,
         (Input(axes, dtype),),
-        lambda x, *_: x,
+        lambda x: x,
         lambda out, value: binary(op, value, out) if is_behind else binary(op, out, value),
         start_of(op, dtype) if has_start else None,
         dtype,
@@ -56,11 +57,12 @@ def test_columns_of_loads(
 
 
 MATRIX, ROW, COLUMN = Input((0, 1)), Input((1,)), Input((0,))
-COMPUTED = {
-    "distance": (lambda x, m, *_: binary("*", binary("-", x, m), binary("-", x, m)), (MATRIX, ROW), SINGLE),
-    "exponential": (lambda x, m, *_: Intrinsic("exp", (binary("-", x, m),), SINGLE), (MATRIX, COLUMN), SINGLE),
-    "wider": (lambda x, *_: Cast(x, DOUBLE), (MATRIX,), DOUBLE),
-    "from bytes": (lambda x, *_: Cast(x, "int32"), (Input((0, 1), "int8"),), "int32"),
+# value, inputs, dtype of the sum
+COMPUTED: dict[str, tuple[Make, tuple[Input, ...], str]] = {
+    "distance": (lambda x, m: binary("*", binary("-", x, m), binary("-", x, m)), (MATRIX, ROW), SINGLE),
+    "exponential": (lambda x, m: Intrinsic("exp", (binary("-", x, m),), SINGLE), (MATRIX, COLUMN), SINGLE),
+    "wider": (lambda x: Cast(x, DOUBLE), (MATRIX,), DOUBLE),
+    "from bytes": (lambda x: Cast(x, "int32"), (Input((0, 1), "int8"),), "int32"),
     "of the place": (lambda x, k, j: Select(binary("<", j, k), x, const(2.0, SINGLE), SINGLE), (MATRIX,), SINGLE),
 }
 
@@ -70,13 +72,14 @@ COMPUTED = {
 @given(extents=st.tuples(SIZES, SIZES), width=WIDTH, seed=st.integers(0, 99))
 def test_columns_of_computed_values(name: str, extents: tuple[int, int], width: int, seed: int) -> None:
     value, inputs, dtype = COMPUTED[name]
-    nest = Accumulation((R, S), inputs, value, added, start_of("+", dtype), dtype)
+    start, is_placed = start_of("+", dtype), name == "of the place"
+    nest = Accumulation((R, S), inputs, value, added, start, dtype, is_placed=is_placed)
     names = compare(nest.function(extents), nest.arrays(extents, seed), ENGINES[width])
     assert "columns" in names or min(extents) == 0 or extents[1] < 4
 
 
 def test_fuel_is_paid() -> None:
-    nest = Accumulation((R, S), (MATRIX,), lambda x, *_: x, added, start_of("+", SINGLE))
+    nest = Accumulation((R, S), (MATRIX,), lambda x: x, added, start_of("+", SINGLE))
     function, arrays = nest.function((2000, 100)), nest.arrays((2000, 100), 0)
     Engine(fuel=800_000).kernel(function, "sum")(*arrays)
     with pytest.raises(RunError, match="JT015"):
@@ -88,7 +91,7 @@ def test_a_value_that_reads_another_output_is_refused_with_the_reason() -> None:
         assert isinstance(out, BufferLoad)
         return binary("+", out, binary("*", value, BufferLoad(out.buffer, (const(0, "int64"),))))
 
-    nest = Accumulation((R, S), (MATRIX,), lambda x, *_: x, combined, start_of("+", SINGLE))
+    nest = Accumulation((R, S), (MATRIX,), lambda x: x, combined, start_of("+", SINGLE))
     function = nest.function((8, 8))
     assert applied(function, Engine())["columns"] == "refused: its value may read an output"
     assert compare(function, nest.arrays((8, 8), 0), ENGINES[256]) == ()

@@ -44,7 +44,7 @@ def test_choices_of_computed_values(extents: tuple[int, int, int], width: int, s
     nest = Accumulation(
         (S, R, R),
         (Input((0, 2, 1)), Input((2,))),
-        lambda x, y, *_: binary("*", x, y),
+        lambda x, y: binary("*", x, y),
         lambda out, value: binary("max", out, value),
         start_of("max", SINGLE),
     )

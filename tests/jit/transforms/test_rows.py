@@ -1,12 +1,12 @@
 """Reductions of rows in lanes: equal to the naive lowering bit for bit, whatever the shape and the values."""
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.ir.prim import BinaryKind, Cast, FloatImm, IntImm, Intrinsic, PrimExpr, Select, binary, const
+from relax_core.ir.tir import IterKind
+from tests.jit.programs import Make
 from tests.jit.transforms.nests import ENGINES, WIDTHS, Accumulation, Input, compare
 
 SIZES = st.sampled_from((0, 1, 2, 3, 5, 8, 13, 16, 17, 31, 64, 67, 130))
@@ -25,16 +25,17 @@ def rows(op: BinaryKind, dtype: str, *, is_behind: bool = False, has_start: bool
         return binary(op, value, out) if is_behind else binary(op, out, value)
 
     start = start_of(op, dtype) if has_start else None
-    return Accumulation(("spatial", "reduce"), (Input((0, 1), dtype),), lambda x, *_: x, combined, start, dtype)
+    return Accumulation(("spatial", "reduce"), (Input((0, 1), dtype),), lambda x: x, combined, start, dtype)
 
 
 def added(out: PrimExpr, value: PrimExpr) -> PrimExpr:
     return binary("+", out, value)
 
 
-def sum_of(value: Callable[..., PrimExpr], *inputs: Input, dtype: str = SINGLE) -> Accumulation:
+def sum_of(value: Make, *inputs: Input, dtype: str = SINGLE, is_placed: bool = False) -> Accumulation:
     """Sum an expression of several inputs over the rows."""
-    return Accumulation(("spatial", "reduce"), inputs, value, added, start_of("+", dtype), dtype)
+    start = start_of("+", dtype)
+    return Accumulation(("spatial", "reduce"), inputs, value, added, start, dtype, is_placed=is_placed)
 
 
 @pytest.mark.parametrize("is_behind", [False, True], ids=["output first", "value first"])
@@ -48,17 +49,19 @@ def test_the_order_of_the_operands_is_kept(op: BinaryKind, width: int, is_behind
 
 MATRIX, ROW, COLUMN = Input((0, 1)), Input((1,)), Input((0,))
 EXPRESSIONS = {
-    "square": sum_of(lambda x, *_: binary("*", x, x), MATRIX),
-    "distance": sum_of(lambda x, m, *_: binary("*", binary("-", x, m), binary("-", x, m)), MATRIX, COLUMN),
-    "exponential": sum_of(lambda x, m, *_: Intrinsic("exp", (binary("-", x, m),), SINGLE), MATRIX, COLUMN),
-    "product with a row": sum_of(lambda x, w, *_: binary("*", x, w), MATRIX, ROW),
-    "wider": sum_of(lambda x, *_: Cast(x, SINGLE), Input((0, 1), HALF)),
-    "narrower": sum_of(lambda x, *_: Cast(x, SINGLE), Input((0, 1), DOUBLE)),
-    "of integers": sum_of(lambda x, *_: Cast(x, SINGLE), Input((0, 1), "int8")),
-    "every other column": sum_of(lambda x, *_: x, Input((0, 1), SINGLE, (1, 2))),
-    "of the place": sum_of(lambda x, i, j: binary("*", x, Cast(binary("-", i, j), SINGLE)), MATRIX),
-    "choice by place": sum_of(lambda x, i, j: Select(binary("<", j, i), x, const(2.0, SINGLE), SINGLE), MATRIX),
-    "into doubles": sum_of(lambda x, *_: Cast(x, DOUBLE), MATRIX, dtype=DOUBLE),
+    "square": sum_of(lambda x: binary("*", x, x), MATRIX),
+    "distance": sum_of(lambda x, m: binary("*", binary("-", x, m), binary("-", x, m)), MATRIX, COLUMN),
+    "exponential": sum_of(lambda x, m: Intrinsic("exp", (binary("-", x, m),), SINGLE), MATRIX, COLUMN),
+    "product with a row": sum_of(lambda x, w: binary("*", x, w), MATRIX, ROW),
+    "wider": sum_of(lambda x: Cast(x, SINGLE), Input((0, 1), HALF)),
+    "narrower": sum_of(lambda x: Cast(x, SINGLE), Input((0, 1), DOUBLE)),
+    "of integers": sum_of(lambda x: Cast(x, SINGLE), Input((0, 1), "int8")),
+    "every other column": sum_of(lambda x: x, Input((0, 1), SINGLE, (1, 2))),
+    "of the place": sum_of(lambda x, i, j: binary("*", x, Cast(binary("-", i, j), SINGLE)), MATRIX, is_placed=True),
+    "choice by place": sum_of(
+        lambda x, i, j: Select(binary("<", j, i), x, const(2.0, SINGLE), SINGLE), MATRIX, is_placed=True
+    ),
+    "into doubles": sum_of(lambda x: Cast(x, DOUBLE), MATRIX, dtype=DOUBLE),
     "first place of a value": Accumulation(
         ("spatial", "reduce"),
         (MATRIX, COLUMN),
@@ -66,6 +69,7 @@ EXPRESSIONS = {
         lambda out, value: binary("min", out, value),
         IntImm((1 << 63) - 1, "int64"),
         "int64",
+        is_placed=True,
     ),
 }
 
@@ -107,7 +111,7 @@ def test_rows_of_computed_values(name: str, extents: tuple[int, int], width: int
 
 
 S, R = "spatial", "reduce"
-SEVERAL = {
+SEVERAL: dict[str, tuple[tuple[IterKind, ...], Input]] = {
     "image": ((S, S, R, R), Input((0, 1, 2, 3))),
     "image, columns first": ((S, S, R, R), Input((0, 1, 3, 2))),
     "image with steps": ((S, S, R, R), Input((0, 1, 2, 3), SINGLE, (1, 1, 2, 1))),
@@ -122,5 +126,5 @@ SEVERAL = {
 def test_several_axes(name: str, data: st.DataObject, width: int, seed: int) -> None:
     kinds, read = SEVERAL[name]
     extents = tuple(data.draw(st.sampled_from((1, 2, 3, 5, 18))) for _ in kinds)
-    nest = Accumulation(kinds, (read,), lambda x, *_: binary("*", x, x), added, start_of("+", SINGLE))
+    nest = Accumulation(kinds, (read,), lambda x: binary("*", x, x), added, start_of("+", SINGLE))
     compare(nest.function(extents), nest.arrays(extents, seed), ENGINES[width])

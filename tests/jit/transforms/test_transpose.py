@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from relax_core.jit.engine import Engine
 from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.transforms.vector_code import transposed
+from tests.jit.programs import sizes_of
 from tests.jit.transforms.nests import ENGINES, WIDTHS, applied, compare, filled, permuted
 
 
@@ -26,7 +27,7 @@ def test_permutations(data: st.DataObject, rank: int, dtype: str, width: int) ->
     steps = tuple(data.draw(st.sampled_from((1, 1, 1, 2, -1))) for _ in range(rank))
     function = permuted(shape, order, steps, dtype)
     random = np.random.default_rng(data.draw(st.integers(0, 9)))
-    sizes = tuple(int(dim.value) for dim in function.buffers[0].buffer.shape)  # type: ignore[attr-defined]
+    sizes = sizes_of(function.buffers[0].buffer)
     compare(function, [filled(random, sizes, dtype), filled(random, shape, dtype)], ENGINES[width])
 
 
