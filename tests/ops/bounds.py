@@ -6,15 +6,16 @@ function is FUNCTION = 5 units. In float16 and bfloat16 both compute functions i
 at most, which is within that. What is not named here is exact, bit for bit, with the sign of zero; a NaN equals a NaN.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
+from tests.narrow import as_tuple, is_array, is_list
 from tests.ops.cases import Array, Case
 
 FUNCTION = 5.0
@@ -41,18 +42,23 @@ EXACT = Bound("the same operations on the same numbers, in the same order")
 ONE_FUNCTION = Bound("one elementary function", ulps=FUNCTION)
 
 
+def finfo_of(dtype: "str | np.dtype[Any]") -> Any:
+    """Return the limits of a dtype of floats; of some of their types ml_dtypes says nothing."""
+    return cast("Any", ml_dtypes.finfo(dtype))
+
+
 def _tensors(case: Case) -> list[Array]:
-    items = (item for value in case.args for item in (value if isinstance(value, list) else (value,)))
-    return [item for item in items if isinstance(item, np.ndarray) and item.ndim]
+    items: Iterator[Any] = (item for value in case.args for item in (value if is_list(value) else (value,)))
+    return [item for item in items if is_array(item) and item.ndim]
 
 
 def magnitudes(case: Case) -> tuple[Array, ...]:
     """Return the results for the sizes of the finite elements, in float64: the sum of the sizes of the terms."""
 
     def size(value: Any) -> Any:
-        if isinstance(value, list):
+        if is_list(value):
             return [size(item) for item in value]
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "fV" or value.dtype.kind in "iub":
+        if not is_array(value) or value.dtype.kind not in "fV" or value.dtype.kind in "iub":
             return value
         wide = np.abs(value.astype(np.float64))
         return np.where(np.isfinite(wide), wide, 0.0)
@@ -61,7 +67,7 @@ def magnitudes(case: Case) -> tuple[Array, ...]:
     kinds = [param.kind for param in case.spec.params]
     args = [None if kind == "dtype" else size(v) for kind, v in zip(kinds, case.args, strict=True)]
     found = case.spec.evaluate(tuple(args))
-    return found if isinstance(found, tuple) else (found,)
+    return as_tuple(found)
 
 
 def _terms(case: Case) -> float:
@@ -177,7 +183,7 @@ def _numbers(case: Case) -> Array:
     return np.where(np.isfinite(data), data, np.finfo(np.float64).max)
 
 
-def _of_squares(case: Case, result: Array) -> Any:
+def _of_squares(case: Case, result: Array) -> Array:
     with np.errstate(over="ignore"):
         return np.full(result.shape, np.minimum(np.square(_numbers(case)).max(initial=0), np.finfo(np.float64).max))
 
@@ -185,7 +191,7 @@ def _of_squares(case: Case, result: Array) -> Any:
 def _of_root(case: Case, result: Array) -> Any:
     """A root is off by what is under it over the root, and by no more than the root of that."""
     squares = _of_squares(case, result)
-    off = 4 * _terms(case) * float(ml_dtypes.finfo(np.asarray(case.args[0]).dtype).eps)
+    off = 4 * _terms(case) * float(finfo_of(np.asarray(case.args[0]).dtype).eps)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         near = np.minimum(squares / result, np.sqrt(squares / off))
     return np.where(squares > np.sqrt(np.finfo(np.float64).max), squares, near)
@@ -265,7 +271,7 @@ def excess(bound: Bound, case: Case, got: Array, want: Array) -> Array:
     is_same = ((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))
     if bound is EXACT:
         return ~is_same
-    limits: Any = ml_dtypes.finfo(got.dtype)
+    limits = finfo_of(got.dtype)
     least, eps, most = float(limits.smallest_subnormal), float(limits.eps), float(limits.max)
     with np.errstate(all="ignore"):
         scale = np.nan_to_num(np.broadcast_to(bound.scale(case, b), b.shape), nan=0.0, posinf=0.0)

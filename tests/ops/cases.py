@@ -28,6 +28,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.prim import PrimExpr, PrimVar, StringImm, const, dtype_of
 from relax_core.ops import OPS
 from relax_core.ops.spec import OpSpec, Param, Value
+from tests.narrow import is_array, is_tuple
 
 Array = npt.NDArray[Any]
 
@@ -212,9 +213,9 @@ class Builder:
             case "tuple", _:
                 pairs = [self.tensor(item) for item in value]
                 return Tuple(tuple(expr for expr, _ in pairs)), TupleType(tuple(type_ for _, type_ in pairs))
-            case _, np.ndarray():
+            case _, _ if is_array(value):
                 return constant_or_variable(self, param, value)
-            case "shape" | "expr", tuple():
+            case "shape" | "expr", _ if is_tuple(value):
                 shape = self.dims(value)
                 return ShapeExpr(shape), ShapeType(shape)
             case "axes" | "ints", _:

@@ -14,18 +14,18 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 def index_map_of(text: str) -> Any:
     """Return the mapping that the text of a lambda describes."""
-    from tvm.tirx import IndexMap
+    from tests.apache_tvm import tirx
 
     tree = ast.parse(text, mode="eval").body
     assert isinstance(tree, ast.Lambda)
     names = [item.arg for item in tree.args.args]
     body = tree.body
 
-    def apply(indices: list[Any]) -> list[Any]:
+    def mapped(*indices: Any) -> list[Any]:
         at = dict(zip(names, indices, strict=True))
         return [_value(item, at) for item in (body.elts if isinstance(body, ast.Tuple) else [body])]
 
-    return IndexMap.from_func(lambda *indices: apply(list(indices)), len(names), index_dtype="int64")
+    return tirx.IndexMap.from_func(mapped, len(names), index_dtype="int64")
 
 
 def _value(node: ast.expr, at: dict[str, Any]) -> Any:

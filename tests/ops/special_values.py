@@ -1,16 +1,17 @@
 """Calls of every operator of the table on the values at which two meanings come apart, in every dtype that it takes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from relax_core.ops import OPS
 from relax_core.ops.spec import OpSpec, OpTypeError, Value
+from tests.narrow import is_array, is_list
+from tests.ops.bounds import finfo_of
 from tests.ops.cases import LEGALIZED, Array, Builder, Case
 from tests.ops.cases_more import MORE
 
@@ -39,7 +40,7 @@ def specials(dtype: str) -> Array:
         limits = np.iinfo(dtype)
         wanted = (limits.min, limits.min + 1, -7, -2, -1, 0, 1, 2, 3, 7, limits.max // 2, limits.max - 1, limits.max)
         return np.array([value for value in wanted if limits.min <= value], dtype)
-    found: Any = ml_dtypes.finfo(dtype)
+    found = finfo_of(dtype)
     least, tiny, most = float(found.smallest_subnormal), float(found.tiny), float(found.max)
     sizes = (0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 20.25, 11.5, 89.0, 746.0, least, tiny, most, most / 2, np.sqrt(most))
     values = [sign * size for size in sizes for sign in (1, -1)]
@@ -98,11 +99,11 @@ def _has_filled(case: Case) -> bool:
 
 
 def _items(value: Value) -> Iterator[Value]:
-    yield from value if isinstance(value, list) else (value,)
+    yield from value if is_list(value) else (value,)
 
 
 def _is_filled(value: Value) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float32
+    return is_array(value) and value.dtype == np.float32
 
 
 def fillings(case: Case, dtype: str) -> Iterator[Filled]:
@@ -125,11 +126,11 @@ def _with_one(values: Array, shape: tuple[int, ...], seed: int, value: Any) -> A
     return data
 
 
-def _filled(case: Case, words: str, make: Any) -> Filled:
+def _filled(case: Case, words: str, make: Callable[[tuple[int, ...], int], Array]) -> Filled:
     seeds = iter(range(100))
 
     def change(value: Value) -> Value:
-        if isinstance(value, list):
+        if is_list(value):
             return [change(item) for item in value]
         return make(value.shape, next(seeds)) if _is_filled(value) else value
 

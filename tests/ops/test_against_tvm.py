@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-import tvm
-from tvm import relax, tirx
 
 from relax_core.ir.expr import Call, Expr, ShapeType, TensorType, Type
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ops.spec import Param
+from tests.apache_tvm import relax, tirx, tvm
 from tests.ops.cases import CASES, SIZES, Builder, Case
 from tests.ops.refused import ONLY_HERE, REFUSED
 from tests.ops.tvm_calls import SYMBOLS
@@ -50,7 +49,7 @@ def tvm_arg(param: Param, value: Any, *, is_symbolic: bool) -> Any:
 
 
 def type_of_tvm(case: Case, *, is_symbolic: bool) -> Any:
-    operator: Any = relax.op
+    operator = relax.op
     for part in case.op.split("."):
         operator = getattr(operator, part)
     args = [tvm_arg(p, v, is_symbolic=is_symbolic) for p, v in zip(case.spec.params, case.args, strict=True)]

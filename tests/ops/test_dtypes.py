@@ -14,6 +14,7 @@ from relax_core.ir.expr import Var
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.jit.engine import Engine
 from relax_core.ops.dtypes import BFLOAT16
+from tests.narrow import is_array, is_list
 from tests.ops.cases import ARITHMETIC, COMPARISONS, LEGALIZED, SIZES, Builder, Case, floats, ints
 from tests.ops.cases_more import MORE
 from tests.ops.test_more_operators import assert_fits, values_of
@@ -31,10 +32,11 @@ ON_INTEGERS = (*ARITHMETIC, *COMPARISONS, "floor_mod", "bitwise_and", "bitwise_o
 
 
 def of_dtype(value: Any, dtype: str) -> Any:
-    if isinstance(value, list):
+    if is_list(value):
         return [of_dtype(item, dtype) for item in value]
-    is_float = isinstance(value, np.ndarray) and value.dtype == np.float32
-    return value.astype(BFLOAT16 if dtype == "bfloat16" else dtype) if is_float else value
+    if is_array(value) and value.dtype == np.float32:
+        return value.astype(BFLOAT16 if dtype == "bfloat16" else dtype)
+    return value
 
 
 def first_cases() -> dict[str, Case]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from tests.narrow import as_tuple
 
 MODULE = """
 @I.ir_module
@@ -36,7 +37,7 @@ def both(call: str, kind: str, dtype: str) -> tuple[Any, Any]:
 
 
 def assert_alike(evaluated: Any, run: Any) -> None:
-    for one, other in zip(*((item if isinstance(item, tuple) else (item,)) for item in (evaluated, run)), strict=True):
+    for one, other in zip(as_tuple(evaluated), as_tuple(run), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tvm import relax
 
 from relax_core.ir.expr import PrimType, TupleType, Type
+from tests.apache_tvm import relax
 from tests.ops.cases import Builder, Case
 from tests.ops.cases_evaluated import EVALUATED
 from tests.ops.cases_more import MORE

@@ -9,6 +9,7 @@ from relax_core.ir.expr import PrimType, ShapeType, TensorType, TupleType, Type,
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.jit.engine import Engine
 from relax_core.ops.show import show_type
+from tests.narrow import as_tuple, is_tuple
 from tests.ops.cases import SIZES, Builder, Case
 from tests.ops.cases_evaluated import EVALUATED
 from tests.ops.cases_more import MORE
@@ -20,8 +21,8 @@ TOLERANCE = {"float16": 2e-3, "float32": 3e-5, "float64": 1e-9}
 def values_of(case: Case) -> tuple[Any, ...]:
     assert case.spec.evaluate is not None
     value = case.spec.evaluate(case.args)
-    is_shape = isinstance(value, tuple) and all(type(item) is int for item in value)
-    return value if isinstance(value, tuple) and not is_shape else (value,)
+    is_shape = is_tuple(value) and all(type(item) is int for item in value)
+    return (value,) if is_shape else as_tuple(value)
 
 
 def assert_fits(type_: Type, value: Any) -> None:

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tvm
-from tvm import relax
 
 import relax_core as rc
+from tests.apache_tvm import from_source, relax, tvm
 
 NAN, INF = np.nan, np.inf
 VECTORS = tuple(
@@ -46,8 +45,7 @@ def ours(text: str, passes: str | None, *args: Any) -> tuple[Any, ...]:
 
 
 def theirs(text: str, *args: Any) -> tuple[Any, ...]:
-    device: Any = tvm.cpu()
-    machine = relax.VirtualMachine(relax.build(tvm.script.from_source(text), "llvm"), device)
+    machine = relax.VirtualMachine(relax.build(from_source(text), "llvm"), tvm.cpu())
     return tuple(item.numpy() for item in machine["main"](*map(tvm.runtime.tensor, args)))
 
 

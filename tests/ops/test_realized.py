@@ -16,6 +16,7 @@ from relax_core.ops.example import EXAMPLES, example
 from relax_core.ops.spec import OpSpec
 from relax_core.passes.pipeline import final_module, run_pipeline
 from relax_core.present.catalog_of.catalog import example_llvm, example_tir
+from tests.narrow import is_tuple
 from tests.ops.test_more_operators import TOLERANCE
 
 
@@ -50,7 +51,7 @@ def run(module: IRModule) -> Any:
 
 
 def assert_same(result: Any, expected: Any) -> None:
-    if isinstance(expected, tuple):
+    if is_tuple(expected):
         assert len(result) == len(expected)
         for one, other in zip(result, expected, strict=True):
             assert_same(one, other)

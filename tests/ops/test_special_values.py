@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.ops import OPS
 from relax_core.ops.spec import Legalized, OpSpec, OpValueError
+from tests.narrow import as_tuple
 from tests.ops.bounds import bound_of, excess
 from tests.ops.cases import SIZES, Array, Builder, Case
 from tests.ops.special_values import (
@@ -81,10 +81,10 @@ class Kernels:
 def evaluated(case: Case) -> Outcome:
     assert case.spec.evaluate is not None
     try:
-        found: Any = case.spec.evaluate(case.args)
+        found = case.spec.evaluate(case.args)
     except OpValueError as error:
         return error.code
-    return tuple(map(np.asarray, found if isinstance(found, tuple) else (found,)))
+    return tuple(map(np.asarray, as_tuple(found)))
 
 
 def differences(filled: Filled, kernels: Kernels, mode: Mode) -> list[str]:

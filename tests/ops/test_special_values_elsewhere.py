@@ -15,6 +15,7 @@ from relax_core.ops.relay.spec import RelayOp
 from relax_core.ops.relay.tensor.elementwise import SPECS as RELAY_SPECS
 from relax_core.ops.relay.tensor.elementwise import arithmetic, comparison, identity, predicate
 from relax_core.ops.spec import OpSpec
+from tests.narrow import is_array
 from tests.ops.bounds import bound_of, excess
 from tests.ops.cases import Array, Case
 from tests.ops.special_values import DTYPES, ON_ELEMENTS, is_typed, on_elements
@@ -40,8 +41,12 @@ def is_close(case: Case, got: Any, want: Any) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and not excess(bound_of(case, "exact"), case, a, b).any()
 
 
+def arrays_of(case: Case) -> list[Array]:
+    return [item for item in case.args if is_array(item)]
+
+
 def relax_module(case: Case, names: str) -> IRModule:
-    tensors = [item for item in case.args if isinstance(item, np.ndarray)]
+    tensors = arrays_of(case)
     given = [str(item) for item in case.args if not isinstance(item, np.ndarray)]
     params = ", ".join(f'{n}: R.Tensor({t.shape}, "{t.dtype}")' for n, t in zip(names, tensors, strict=False))
     call = f"{case.op}({', '.join([*names[: len(tensors)], *given])})"
@@ -68,7 +73,7 @@ def test_a_folded_constant_is_what_a_run_gives(spec: OpSpec) -> None:
         case = on_elements(spec, dtype).case
         if not is_typed(case):
             continue
-        tensors = [item for item in case.args if isinstance(item, np.ndarray)]
+        tensors = arrays_of(case)
         module = relax_module(case, "xyz")
         folded = rc.run_pipeline(with_constants(module, dict(zip("xyz", tensors, strict=False))), "FoldConstant")[-1]
         found = [node.data for node in preorder(folded.after["main"]) if isinstance(node, Constant)]
@@ -90,9 +95,7 @@ def test_an_operator_of_relay_means_one_thing(relay: RelayOp) -> None:
         case = on_elements(spec, dtype).case
         if dtype not in ("float32", "float16", "int32", "bool") or not is_typed(case):
             continue
-        tensors = [item for item in case.args if isinstance(item, np.ndarray)][
-            : 1 + (relay.relation in (arithmetic, comparison))
-        ]
+        tensors = arrays_of(case)[: 1 + (relay.relation in (arithmetic, comparison))]
         params = ", ".join(
             f"%{n}: Tensor[({', '.join(map(str, t.shape))}{',' * (t.ndim == 1)}), {t.dtype}]"
             for n, t in zip("ab", tensors, strict=False)

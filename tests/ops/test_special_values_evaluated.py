@@ -104,12 +104,12 @@ def _greatest(window: list[Any]) -> int:
     return nans[0] if nans else max(range(len(window)), key=lambda k: (window[k], -k))
 
 
-def _to_greatest(window: list[Any], grad: Any) -> Array:
+def _to_greatest(window: list[Any], grad: Array) -> Array:
     """Nothing goes to the other place, not a NaN of the gradient either."""
     return np.where(np.arange(2) == _greatest(window), grad, np.zeros_like(grad))
 
 
-def _to_both(_: list[Any], grad: Any) -> Array:
+def _to_both(_: list[Any], grad: Array) -> Array:
     return np.array([grad / grad.dtype.type(2)] * 2)
 
 

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-import tvm
-from tvm import relax, tirx
-from tvm.ir import Op
 
+from tests.apache_tvm import relax, tirx, tvm
+from tests.narrow import is_array, is_tuple
 from tests.ops.cases import Case
 from tests.ops.reading import index_map_of
 
@@ -24,9 +23,9 @@ class TvmCall:
         params = case.spec.params
         args = [self._arg(p.kind, p.name, p.dtype, v) for p, v in zip(params, case.args, strict=True)]
         if self.is_bare:
-            self.expr: Any = relax.Call(Op.get(case.spec.name), args)
+            self.expr = relax.Call(tvm.ir.Op.get(case.spec.name), args)
             return
-        operator: Any = relax.op
+        operator = relax.op
         for part in case.op.replace("dist.", "distributed.").split("."):
             operator = getattr(operator, part)
         given = {p.name: arg for p, arg in zip(params, args, strict=True) if arg is not None}
@@ -48,12 +47,12 @@ class TvmCall:
                 return [self._tensor(item) for item in value]
             case "index_map":
                 return index_map_of(value)
-            case _ if isinstance(value, np.ndarray):
+            case _ if is_array(value):
                 return self._tensor(value)
-            case "shape" | "expr" if isinstance(value, tuple):
+            case "shape" | "expr" if is_tuple(value):
                 return relax.ShapeExpr(self._dims(value))
             case "axes" | "ints":
-                return list(value) if isinstance(value, tuple) else value
+                return list(value) if is_tuple(value) else value
             case "prim" if self.is_bare:
                 return tirx.const(value, dtype)
             case _ if name in ("on_value", "off_value"):
@@ -90,9 +89,8 @@ def build(calls: list[TvmCall]) -> Any:
             with builder.dataflow():
                 result = builder.emit_output(builder.emit(call.expr))
             builder.emit_func_output(result)
-    executable: Any = tvm.compile(builder.finalize(), target=tvm.target.Target("llvm"))
-    device: Any = tvm.cpu()
-    return relax.VirtualMachine(executable, device)
+    executable = tvm.compile(builder.finalize(), target=tvm.target.Target("llvm"))
+    return relax.VirtualMachine(executable, tvm.cpu())
 
 
 def run(machine: Any, number: int, call: TvmCall) -> tuple[Any, ...]:

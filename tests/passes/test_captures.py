@@ -10,6 +10,7 @@ import pytest
 from relax_core.bytecode.build import build
 from relax_core.diagnostics import RunError
 from relax_core.vm.virtual_machine import VirtualMachine
+from tests.narrow import is_array
 from tests.passes.programs import parse
 
 HEAD = """
@@ -142,7 +143,7 @@ def run(body: str, passes: str | None, *args: Any) -> Any:
 def test_a_local_function_has_what_it_needs(name: str, passes: str | None) -> None:
     body, expected = BODIES[name]
     found = run(body, passes, np.ones(3, "float32"), 4)
-    if isinstance(expected, np.ndarray):
+    if is_array(expected):
         assert found.dtype == expected.dtype
         assert np.array_equal(found, expected)
     else:

@@ -166,7 +166,11 @@ def test_the_last_place_in_the_users_pass_is_named() -> None:
 
 def test_a_mistake_in_a_pass_of_the_library_is_placed_in_this_package(monkeypatch: pytest.MonkeyPatch) -> None:
     normalize = PASSES["relax", "Normalize"]
-    broken = replace(normalize, run=lambda module, options, ctx: ctx.rewrite(None))
+
+    def rewrites_nothing(module: IRModule, options: object, ctx: Any) -> IRModule:
+        return ctx.rewrite(None)
+
+    broken = replace(normalize, run=rewrites_nothing)
     monkeypatch.setattr("relax_core.passes.outcome.PASSES", {**PASSES, ("relax", "Normalize"): broken})
     (stage,) = rc.run_pipeline(parse(TEXT), [broken])
     assert "Normalize stopped with " in stage.diagnostics[0].message

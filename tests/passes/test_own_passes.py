@@ -12,6 +12,7 @@ from relax_core.cli import main
 from relax_core.engine.programs.pass_files import PASSES_VARIABLE, PassFiles
 from relax_core.ir.module import IRModule
 from relax_core.passes.own import OWN_PASSES
+from tests.callables import Compute
 from tests.code_rules import REPOSITORY
 
 DOCUMENT = (REPOSITORY / "docs" / "own_passes.md").read_text(encoding="utf-8")
@@ -91,20 +92,20 @@ def test_a_function_is_a_stage_with_origins(module: IRModule) -> None:
     assert rc.bisect_passes(module, relu_once, np.ones((2, 3), np.float32)).verdict == "same"
 
 
-@pytest.mark.parametrize(
-    ("made", "code"),
-    [
-        (lambda module: None, "PS016"),
-        (lambda module: "text", "PS016"),
-        (lambda module: 1 / 0, "PS015"),
-        (lambda module: module.nothing, "PS015"),
-        (lambda module: exit(3), "PS015"),
-        (lambda: None, "PS015"),
-        (lambda module, ctx, options, more: module, "PS015"),
-        (int, "PS015"),
-        (print, "PS016"),
-    ],
+WRONG: tuple[tuple[Compute[Any, Any], str], ...] = (
+    (lambda module: None, "PS016"),
+    (lambda module: "text", "PS016"),
+    (lambda module: 1 / 0, "PS015"),
+    (lambda module: module.nothing, "PS015"),
+    (lambda module: exit(3), "PS015"),
+    (lambda: None, "PS015"),
+    (lambda module, ctx, options, more: module, "PS015"),
+    (int, "PS015"),
+    (print, "PS016"),
 )
+
+
+@pytest.mark.parametrize(("made", "code"), WRONG)
 def test_a_function_that_is_wrong_is_a_failed_stage(made: Any, code: str, module: IRModule) -> None:
     stages = rc.run_pipeline(module, ["Normalize", made, "LegalizeOps"])
     assert len(stages) == 2
@@ -131,13 +132,20 @@ def test_options_are_parameters_behind_the_star(module: IRModule) -> None:
     assert codes([rc.pass_("FuseOps", max_depth=mine)], module) in (["PS001"], ["PS002"])
 
 
+def same(module: IRModule) -> IRModule:
+    return module
+
+
 def test_a_name_is_refused_that_a_pipeline_cannot_tell(module: IRModule) -> None:
-    for item, name in ((relu_once, "FuseOps"), (relu_once, "two words"), (lambda module, *, depth: module, "deep")):
+    def deep(module: IRModule, *, depth: Any) -> IRModule:
+        return module
+
+    for item, name in ((relu_once, "FuseOps"), (relu_once, "two words"), (deep, "deep")):
         with pytest.raises(rc.CompileError) as caught:
             rc.register_pass(item, name)
         assert caught.value.diagnostics[0].code == "PL010"
     rc.register_pass(relu_once, "First")
-    rc.register_pass(lambda module: module, "First")
+    rc.register_pass(same, "First")
     assert rc.run_pipeline(module, "First")[0].after is module
 
 

@@ -8,6 +8,7 @@ import pytest
 import relax_core as rc
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import DEFAULT_PIPELINE
+from tests.narrow import is_tuple
 
 HEAD = "from tvm.script import ir as I\nfrom tvm.script import relax as R\nfrom tvm.script import tirx as T\n\n\n"
 SCALE = """
@@ -82,7 +83,7 @@ def words(stage: Stage) -> str:
 
 
 def agree(found: Any, expected: Any) -> None:
-    if isinstance(expected, tuple):
+    if is_tuple(expected):
         for field, wanted in zip(found, expected, strict=True):
             agree(field, wanted)
         return

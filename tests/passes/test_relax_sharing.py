@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tvm
-from tvm import relax
 
 import relax_core as rc
 from relax_core.ir.equality import first_difference
@@ -13,6 +11,7 @@ from relax_core.ir.expr import Call, Function, Var, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.rewriting.rewrite import RewriteLog
+from tests.apache_tvm import from_source, relax
 from tests.passes.programs import parse
 
 X, FLAG = np.arange(6, dtype=np.float32).reshape(2, 3), np.array(True)
@@ -112,7 +111,7 @@ def agree(found: Any, wanted: Any) -> None:
 @pytest.mark.parametrize("options", ["", "(call_only=True)"])
 @pytest.mark.parametrize("text", [SCOPES, DIFFERENT], ids=["scopes", "different"])
 def test_what_is_shared_is_what_tvm_shares(text: str, options: str) -> None:
-    theirs = tvm.script.from_source(f"@I.ir_module\nclass Module:{text}")
+    theirs = from_source(f"@I.ir_module\nclass Module:{text}")
     shared = relax.transform.EliminateCommonSubexpr(call_only=bool(options))(theirs)
     (stage,) = rc.run_pipeline(rc.parse(theirs.script()), f"EliminateCommonSubexpr{options}")
     assert first_difference(stage.after, rc.parse(shared.script())) is None

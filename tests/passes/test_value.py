@@ -1,6 +1,6 @@
 """Passes keep the value of a program, whichever of them run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,8 @@ from relax_core.bytecode.build import build
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import DEFAULT_PIPELINE
 from relax_core.vm.virtual_machine import VirtualMachine
+from tests.callables import Compute
+from tests.narrow import is_tuple
 from tests.passes.programs import parse, program
 from tests.strategies import Program, programs
 
@@ -61,7 +63,7 @@ def _symbolic(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 # name -> arguments and the function that says what comes out
-VALUES: Mapping[str, tuple[tuple[Any, ...], Callable[..., Any]]] = MappingProxyType(
+VALUES: Mapping[str, tuple[tuple[Any, ...], Compute[Any, Any]]] = MappingProxyType(
     {
         "nested_calls": ((_rows(1)[0],), lambda x: np.exp(x) + x * -x),
         "capture": ((X3,), lambda x: x * x),
@@ -93,8 +95,8 @@ def run(module: IRModule, passes: str, *args: Any) -> Any:
 
 def same(a: Any, b: Any) -> None:
     """Compare arrays and tuples of them; kernels and NumPy may round the last bits of float32 differently."""
-    if isinstance(a, tuple):
-        assert isinstance(b, tuple)
+    if is_tuple(a):
+        assert is_tuple(b)
         assert len(a) == len(b)
         for left, right in zip(a, b, strict=True):
             same(left, right)

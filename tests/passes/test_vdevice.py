@@ -1,7 +1,5 @@
 """RealizeVDevice and UpdateVDevice, beside what apache-tvm makes of the same programs."""
 
-from typing import Any
-
 import pytest
 
 import relax_core as rc
@@ -51,19 +49,11 @@ def realized(text: str, passes: str = "RealizeVDevice") -> IRModule:
 
 def by_tvm(text: str, make: str) -> IRModule:
     """Return what a pass of apache-tvm makes of a program."""
-    import tvm
-    import tvm.script
-    from tvm.script import ir as builder
+    from tests.apache_tvm import from_source, relax, tvm
 
-    source = rc.script(rc.parse(text, "m.py"), tvm="0.27")
-    module: Any = tvm.script.from_source(source)
-    vdevice: Any = getattr(builder, "vdevice")  # noqa: B009  # the stubs lack it
-    names = {"relax": tvm.relax}
-    passes: Any = {
-        "RealizeVDevice": lambda: names["relax"].transform.RealizeVDevice(),
-        "UpdateVDevice": lambda: names["relax"].transform.UpdateVDevice(vdevice("opencl", 0), 1),
-    }[make]()
-    return rc.parse(passes(module).script(), "tvm.py")
+    module = from_source(rc.script(rc.parse(text, "m.py"), tvm="0.27"))
+    new = (tvm.script.ir.vdevice("opencl", 0), 1) if make == "UpdateVDevice" else ()
+    return rc.parse(getattr(relax.transform, make)(*new)(module).script(), "tvm.py")
 
 
 def devices(module: IRModule) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Calls of Relay's operators on arrays, with what NumPy computes for them: relations must agree with its shapes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.ir.attrs import AttrValue
+from tests.callables import Compute
 
 Array: TypeAlias = npt.NDArray[Any]
 Value: TypeAlias = "Array | tuple[Array, ...]"
@@ -19,7 +20,7 @@ class Case:
 
     op: str
     args: tuple[Value, ...]
-    compute: Callable[..., Value]
+    compute: Compute[Value, Any]
     attrs: Mapping[str, AttrValue] = field(default_factory=dict[str, AttrValue])
 
     def __str__(self) -> str:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tvm import relax
 
 from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
@@ -21,6 +20,7 @@ from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_type
 from relax_core.ops.relay.spec import RelayCall, RelayOp
 from relax_core.ops.spec import OpTypeError
+from tests.apache_tvm import relax
 from tests.ops.relay.cases import CASES, Case, Value
 
 
@@ -202,11 +202,9 @@ def test_convolutions_agree_with_tvm(
         return
     args = tuple(TensorType(tuple(map(IntImm, shape)), "float32") for shape in shapes)
     found = related("nn.conv2d", args, attrs)
-    operators: Any = relax.op
-    types: Any = relax.TensorType
-    variables = [relax.Var(f"x{k}", types(list(shape), "float32")) for k, shape in enumerate(shapes)]
+    variables = [relax.Var(f"x{k}", relax.TensorType(list(shape), "float32")) for k, shape in enumerate(shapes)]
     attrs["out_dtype"] = out_dtype or None
-    expected: Any = relax.BlockBuilder().normalize(operators.nn.conv2d(*variables, **attrs)).ty
+    expected = relax.BlockBuilder().normalize(relax.op.nn.conv2d(*variables, **attrs)).ty
     assert isinstance(found, TensorType)
     assert [known_size(dim) for dim in found.dims or ()] == [int(dim) for dim in expected.shape.values]
     assert found.dtype == str(expected.dtype)

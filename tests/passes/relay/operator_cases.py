@@ -1,5 +1,6 @@
 """Calls of Relay operators as text, with arguments and what NumPy computes for them."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -7,9 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tests.callables import Compute
+
 Array: TypeAlias = npt.NDArray[Any]
 
-erf = np.vectorize(lambda value: float(__import__("math").erf(value)))
+erf = np.vectorize(math.erf)
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Case:
 
     text: str
     args: tuple[Array, ...]
-    compute: Callable[..., Any]
+    compute: Compute[Any, Array]
 
     @property
     def op(self) -> str:
@@ -90,7 +93,7 @@ def elements() -> list[Case]:
         "ones_like": (X, np.ones_like), "nn.fast_softmax": (X, softmax),
         "nn.log_softmax": (X, lambda x: np.log(softmax(x))),
     }  # fmt: skip
-    binary: dict[str, tuple[Array, Array, Callable[..., Any]]] = {
+    binary: dict[str, tuple[Array, Array, Callable[[Array, Array], Any]]] = {
         "bitwise_and": (N, M, np.bitwise_and), "bitwise_or": (N, M, np.bitwise_or),
         "bitwise_xor": (N, M, np.bitwise_xor), "logical_and": (B, C, np.logical_and),
         "logical_or": (B, C, np.logical_or), "logical_xor": (B, C, np.logical_xor),

@@ -8,6 +8,7 @@ import numpy as np
 import relax_core as rc
 from relax_core.ir.module import IRModule
 from relax_core.vm.objects.values import AdtValue
+from tests.narrow import is_array, is_list, is_tuple
 
 HEADER = '#[version = "0.0.5"]\n'
 
@@ -40,7 +41,7 @@ def agree(found: Any, wanted: Any) -> None:
             case AdtValue(), AdtValue():
                 assert (a.name, a.tag, len(a.fields)) == (b.name, b.tag, len(b.fields))
                 stack.extend(zip(a.fields, b.fields, strict=True))
-            case tuple(), tuple() | list():
+            case _ if is_tuple(a) and (is_tuple(b) or is_list(b)):
                 assert len(a) == len(b)
                 stack.extend(zip(a, b, strict=True))
             case _:
@@ -60,9 +61,9 @@ def plain(value: Any) -> Any:
             return items
         case AdtValue(name=name, fields=fields):
             return (name, *map(plain, fields))
-        case tuple():
+        case _ if is_tuple(value):
             return tuple(map(plain, value))
-        case np.ndarray():
+        case _ if is_array(value):
             return value.tolist()
         case _:
             return value
@@ -72,6 +73,6 @@ def listed(items: Sequence[Any], dtype: str = "int32") -> AdtValue:
     """Return a list of the prelude."""
     made = AdtValue("Nil", 1)
     for item in reversed(items):
-        value = item if isinstance(item, AdtValue | tuple) else np.asarray(item, dtype)
+        value = item if isinstance(item, AdtValue) or is_tuple(item) else np.asarray(item, dtype)
         made = AdtValue("Cons", 0, (value, made))
     return made

@@ -4,6 +4,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import CompileError
+from relax_core.ir.expr import Call
 from tests.passes.relay.byoc import after, begins, program, tables
 
 A = tables(a="nn.relu add split concatenate")
@@ -223,7 +224,10 @@ def test_every_function_of_a_module_is_annotated() -> None:
 
 
 def test_a_predicate_decides_about_a_call() -> None:
-    given = rc.Tables(supported={"a": {"add": lambda call: call.args[0] is not call.args[1], "nn.relu": None}})
+    def has_different_operands(call: Call) -> bool:
+        return call.args[0] is not call.args[1]
+
+    given = rc.Tables(supported={"a": {"add": has_different_operands, "nn.relu": None}})
     text = rc.script(after(program("nn.relu(add(%x, %x))"), "AnnotateTarget", given))
     assert text.count('compiler="default"') == 3
     assert text.count('compiler="a"') == 2

@@ -17,7 +17,7 @@ PASSES = "AnnotateTarget{}, MergeCompilerRegions, PartitionGraph"
 FULL = f"MergeComposite, {PASSES.format('')}"
 
 # text, tables, the operators of each external function in the order of the text
-CASES = (
+CASES: tuple[tuple[str, str, rc.Tables, list[str]], ...] = (
     ("a chain is one region", "nn.relu(nn.relu(nn.relu(%x)))", A, ["nn.relu nn.relu nn.relu"]),
     ("what lies between divides", "nn.relu(tanh(nn.relu(%x)))", A, ["nn.relu", "nn.relu"]),
     ("a diamond is one region", "%0 = nn.relu(%x); add(nn.relu(%0), nn.relu(%0))", A, ["nn.relu nn.relu nn.relu add"]),
@@ -171,7 +171,7 @@ def test_composites_are_kept_inside_of_their_function() -> None:
     np.testing.assert_equal(value(made), value(program("multiply(nn.relu(add(%x, %y)), %x)")))
 
 
-COMPOSITES = (
+COMPOSITES: tuple[tuple[str, str, tuple[tuple[str, str], ...], list[str]], ...] = (
     (
         "the first pattern has priority",
         "nn.relu(add(%x, %y))",

@@ -232,8 +232,10 @@ def obstacle(links: tuple[Apart, ...], stages: tuple[Stage, ...]) -> Gone:
     """Return what the reasons name: what stands between if there is a path, else the lets."""
     found = Gone()
     for link in links:
-        lets = frozenset() if link.obstacles else frozenset(let.var.name for let in link.lets)
-        found = found | Gone(lines_of(link.because, stages) if link.obstacles else frozenset(), lets)
+        if link.obstacles:
+            found = found | Gone(lines=lines_of(link.because, stages))
+        else:
+            found = found | Gone(lets=frozenset(let.var.name for let in link.lets))
     return found
 
 

@@ -1,6 +1,6 @@
 """Operators that Relax composes of several, beside what apache-tvm's operator library computes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from relax_core.ops.relay.nn.winograd import matrices
+from tests.callables import Compute
 from tests.passes.relay.operator_cases import f
 from tests.passes.relay.running import agree, both
 
@@ -23,7 +24,7 @@ class Composed:
 
     text: str
     args: tuple[Array, ...]
-    library: Callable[..., Any]
+    library: Compute[Any, Any]
 
     def __str__(self) -> str:
         return self.text
@@ -112,33 +113,30 @@ def named(args: tuple[Array, ...]) -> Iterable[tuple[str, Array]]:
 
 
 def by_library(case: Composed) -> Array:
-    from tvm import te, topi
+    from tests.apache_tvm import tvm
 
-    names: Any = te
-    inputs = [names.placeholder(arg.shape, str(arg.dtype), name) for name, arg in named(case.args)]
-    output = case.library(topi, *inputs)
-    return ran(names.create_prim_func([*inputs, output]), output, *case.args)
+    inputs = [tvm.te.placeholder(arg.shape, str(arg.dtype), name) for name, arg in named(case.args)]
+    given = [tvm.topi, *inputs]
+    output = case.library(*given)
+    return ran(tvm.te.create_prim_func([*inputs, output]), output, *case.args)
 
 
 def ran(function: Any, output: Any, *args: Array) -> Array:
-    import tvm
+    from tests.apache_tvm import tvm
 
-    built: Any = getattr(tvm, "compile")(function, target="llvm")  # noqa: B009  # the stubs lack it
-    runtime: Any = tvm.runtime
-    made = runtime.empty(tuple(int(size) for size in output.shape), output.dtype)
-    built(*map(runtime.tensor, args), made)
+    built = tvm.compile(function, target="llvm")
+    made = tvm.runtime.empty(tuple(int(size) for size in output.shape), output.dtype)
+    built(*map(tvm.runtime.tensor, args), made)
     return made.numpy()
 
 
 @pytest.mark.parametrize(("tile", "window"), [(2, 3), (4, 3), (3, 3), (4, 4), (6, 3)])
 def test_winograds_matrices_are_those_of_the_library(tile: int, window: int) -> None:
-    from tvm import te
-    from tvm.topi.nn.winograd_util import winograd_transform_matrices
+    from tests.apache_tvm import tvm
 
-    names: Any = te
-    library: Any = winograd_transform_matrices
+    library = tvm.topi.nn.winograd_util.winograd_transform_matrices
     for made, wanted in zip(matrices(tile, window), library(tile, window, "float32"), strict=True):
-        agree(made, ran(names.create_prim_func([wanted]), wanted))
+        agree(made, ran(tvm.te.create_prim_func([wanted]), wanted))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

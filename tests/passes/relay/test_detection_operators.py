@@ -5,6 +5,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import RunError
+from tests.narrow import as_tuple
 from tests.passes.relay.operator_cases import Array, Case, f
 from tests.passes.relay.rare_cases import MATRICES, compressed, given
 from tests.passes.relay.running import agree, both, parsed
@@ -138,8 +139,7 @@ FIRST = tuple({case.op: case for case in reversed(CASES)}.values())
 def test_a_call_gives_what_is_written_element_by_element(case: Case) -> None:
     found, wanted = rc.evaluate(parsed(program(case)), "main", *case.args), case.compute(*case.args)
     agree(found, wanted)
-    pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
-    assert all(a.dtype == b.dtype for a, b in pairs)
+    assert all(a.dtype == b.dtype for a, b in zip(as_tuple(found), as_tuple(wanted), strict=True))
 
 
 @pytest.mark.parametrize("case", FIRST, ids=str)

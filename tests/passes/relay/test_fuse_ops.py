@@ -7,9 +7,10 @@ import pytest
 
 import relax_core as rc
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Function, Op
+from relax_core.ir.expr import Call, Function, Op, TensorType
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
+from relax_core.ir.prim import IntImm, PrimExpr
 from tests.passes.relay.after import Case, chain, check_case, last
 from tests.passes.relay.running import agree, parsed
 
@@ -97,8 +98,17 @@ def _args(module: IRModule) -> list[Any]:
     rng = np.random.default_rng(1)
     main = module["main"]
     assert isinstance(main, Function)
-    shapes = [(tuple(dim.value for dim in param.annotation.dims), param.annotation.dtype) for param in main.params]  # type: ignore[union-attr]
-    return [rng.uniform(0, 2, shape).astype(dtype) for shape, dtype in shapes]
+    args: list[Any] = []
+    for param in main.params:
+        assert isinstance(param.annotation, TensorType)
+        shape = [_size(dim) for dim in param.annotation.dims or ()]
+        args.append(rng.uniform(0, 2, shape).astype(param.annotation.dtype))
+    return args
+
+
+def _size(dim: PrimExpr) -> int:
+    assert isinstance(dim, IntImm)
+    return dim.value
 
 
 @pytest.mark.parametrize(("params", "body", "wanted"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])

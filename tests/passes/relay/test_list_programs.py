@@ -1,6 +1,5 @@
 """The programs of seed 001 planned, lowered and run in the machine: they agree with NumPy."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import relax_core as rc
 from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Function
+from tests.callables import Compute
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "relay"
 PLAN = "PlanDevices(default='cuda')"
@@ -35,7 +35,7 @@ def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-PROGRAMS: dict[str, Callable[..., Any]] = {
+PROGRAMS: dict[str, Compute[Any, Array]] = {
     "tensor_array": lambda a, b: np.stack((a, b)),
     "map_three_times": lambda a, b: np.stack((-a, -b)),
     "map_twelve_times": lambda a, b: np.stack((twelve(a), twelve(b))),

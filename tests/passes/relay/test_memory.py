@@ -96,7 +96,8 @@ def test_every_kernel_writes_into_memory_of_its_own(name: str) -> None:
                 assert operator(node).startswith(("memory.", "vm.", "on_device", "device_copy")), operator(node)
         assert len(set(written)) == len(written)
         assert {operator(lets[var]) for var in written} <= {"memory.alloc_tensor"}
-        storages = [node.args[0] for node in parts_of(function) if operator(node) == "memory.alloc_tensor"]  # pyright: ignore[reportAttributeAccessIssue]  # a call
+        calls = [node for node in parts_of(function) if isinstance(node, Call)]
+        storages = [call.args[0] for call in calls if operator(call) == "memory.alloc_tensor"]
         assert len(set(storages)) == len(storages) == len(written)
 
 

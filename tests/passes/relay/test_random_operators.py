@@ -97,10 +97,12 @@ def multinomial(key: Array, weights: Array, count: int) -> tuple[Array, Array]:
     rows = np.maximum(weights, 0).reshape(-1, weights.shape[-1]).astype("float32")
     behind, found = fractions(key, len(rows) * count, "float32")
     samples = found.reshape(len(rows), count)
-    out = [
-        [next(k for k, total in enumerate(np.cumsum(row / row.sum())) if total > sample) for sample in taken]
-        for row, taken in zip(rows, samples, strict=True)
-    ]
+
+    def place(row: Array, sample: float) -> int:
+        running: Array = np.cumsum(row / row.sum())
+        return next(k for k, total in enumerate(running) if total > sample)
+
+    out = [[place(row, sample) for sample in taken] for row, taken in zip(rows, samples, strict=True)]
     return behind, np.array(out, "int32").reshape(*weights.shape[:-1], count)
 
 

@@ -1,6 +1,7 @@
 """Relay programs run in the machine after RelayToRelax, and agree with the interpreter and with NumPy."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from relax_core.ir.expr import Function
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
 from relax_core.vm.objects.values import AdtValue
+from tests.callables import Compute
 from tests.golden_text import Golden
 from tests.passes.relay.running import agree, both, listed, parsed, plain
 
@@ -49,7 +51,7 @@ def test_a_sample_runs_alike_in_both_ways(path: Path) -> None:
         agree(found, wanted)
 
 
-PRELUDE = (
+PRELUDE: tuple[tuple[str, str, Callable[[list[int]], Any]], ...] = (
     ("@map(fn (%x: int32) -> int32 { %x * 2 }, %xs)", NUMBERS, lambda xs: [2 * x for x in xs]),
     (f"@foldl({ADD}, 0, %xs)", "int32", sum),
     ("@foldl(subtract, 0, %xs)", "int32", lambda xs: -sum(xs)),
@@ -82,8 +84,7 @@ PRELUDE = (
 
 
 @pytest.mark.parametrize(("text", "type_", "compute"), PRELUDE, ids=[text[:40] for text, _, _ in PRELUDE])
-def test_the_prelude_computes_what_python_does(text: str, type_: str, compute: object) -> None:
-    assert callable(compute)
+def test_the_prelude_computes_what_python_does(text: str, type_: str, compute: Callable[[list[int]], Any]) -> None:
     xs = [4, 1, 3, 2]
     found = plain(both(f"def @main(%xs: {NUMBERS}) -> {type_} {{ {text} }}", listed(xs)))
     assert found == compute(xs)
@@ -123,7 +124,7 @@ def test_many_uses_of_map_with_different_functions(count: int) -> None:
     agree(result.fields[0], wanted)
 
 
-ARRAYS = (
+ARRAYS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("@tensor_get_data_float32_2_3(@tensor_array_read_float32_2_3(%d, 1))", lambda rows: rows[1]),
     ("@tensor_array_stack_float32_2_3(%d)", np.stack),
     ("@tensor_array_gather_float32_2_3(%d, %i)", lambda rows: rows[[1, 2]]),
@@ -136,9 +137,8 @@ ARRAYS = (
 
 
 @pytest.mark.parametrize(("text", "compute"), ARRAYS, ids=[text.partition("(")[0] for text, _ in ARRAYS])
-def test_arrays_of_tensors(text: str, compute: object) -> None:
+def test_arrays_of_tensors(text: str, compute: Callable[[Any], Any]) -> None:
     """The functions that TVM's `StaticTensorArrayOps` makes; their tensors have sizes that only the run knows."""
-    assert callable(compute)
     writes = "".join(
         f"let %{'abcd'[k + 1]} = @tensor_array_write_float32_2_3(%{'abcd'[k]}, {k}, "
         f"tensor_constructor_float32_2_3(%x * {k + 1}f)); "
@@ -161,8 +161,8 @@ def _tensor(value: Any) -> Any:
 
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
-SIZES = {
-    "arange": ("%a: int32, %b: int32", 'arange(%a, %b, 2, dtype="int32")', (1, 8), lambda a, b: np.arange(a, b, 2)),
+SIZES: dict[str, tuple[str, str, tuple[Any, ...], Compute[Any, Any]]] = {
+    "arange": ("%a: int32, %b: int32", 'arange(%a, %b, 2, dtype="int32")', (1, 8), lambda a, b: [*range(a, b, 2)]),
     "zeros": ("%a: Tensor[(2,), int64]", 'dyn.zeros(%a, dtype="float32")', (np.array([2, 3]),), np.zeros),
     "full": ("%a: float32, %b: Tensor[(2,), int64]", "dyn.full(%a, %b)", (1.5, np.array([2, 3])),
              lambda a, b: np.full(b, a)),
