@@ -42,9 +42,9 @@ WORDS = (
     "float32x4",
     "float32x0",
     "float32x99999999999",
+    *("bfloat16", "float8_e4m3fn", "e4m3", "object", "str", "U10", "M8[ns]", "void", "", " ", "handle", "`", "\\\\"),
+    *("int32x-4", "complex64", "float32\\n", "\\0", "\\ud800", "é", "i4", "<f4", "f,f", "int99999999999999999999"),
 )
-WORDS += ("bfloat16", "float8_e4m3fn", "e4m3", "object", "str", "U10", "M8[ns]", "void", "", " ", "handle", "`", "\\\\")
-WORDS += ("int32x-4", "complex64", "float32\\n", "\\0", "\\ud800", "é", "i4", "<f4", "f,f", "int99999999999999999999")
 
 HOSTILE: Mapping[str, str] = MappingProxyType(
     {

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from relax_core.frontend.tvmscript import recover
 from relax_core.frontend.tvmscript.plain.plain_types import Abbreviated, abbreviate
 from relax_core.source import Source, Span
 from tests.frontend.seeds import SAMPLES
+from tests.narrow import is_array, is_list, is_tuple
 
 F32 = 'R.Tensor((n, 4), dtype="float32")'
 FUNCTION = f"@R.function\ndef f(x: {F32}, y: R.Object) -> {F32}:\n"
@@ -92,10 +92,10 @@ def facts(*roots: object) -> Iterator[object]:
                 yield start, end
             case Source(text=text):
                 yield text
-            case tuple() | list():
+            case _ if is_tuple(item) or is_list(item):
                 yield len(item)
                 stack.extend(item)
-            case np.ndarray():
+            case _ if is_array(item):
                 yield item.dtype, item.shape, item.tobytes()
             case _ if is_dataclass(item) and id(item) in place_of:
                 yield place_of[id(item)]

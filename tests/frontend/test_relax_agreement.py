@@ -41,7 +41,7 @@ def errors(text: str) -> list[str]:
 
 def is_read_by_tvm(text: str) -> bool:
     """TVM's parser raises exceptions of several kinds, some below no common class."""
-    from tvm.script import from_source
+    from tests.apache_tvm import from_source
 
     try:
         from_source(text)
@@ -77,8 +77,7 @@ def test_what_tvm_rejects_is_rejected(name: str) -> None:
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", WELL_FORMED)
 def test_tvm_reads_what_is_printed_as_the_same_module(name: str) -> None:
-    import tvm
-    from tvm.script import from_source
+    from tests.apache_tvm import from_source, tvm
 
     original = from_source(WELL_FORMED[name])
     printed = from_source(print_module(module_of(WELL_FORMED[name])).text, check_well_formed=False)

@@ -55,8 +55,7 @@ def test_a_well_formed_prim_func_has_no_errors(name: str) -> None:
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", WELL_FORMED)
 def test_tvm_reads_what_is_printed_as_the_same_function(name: str) -> None:
-    import tvm
-    from tvm.script import from_source
+    from tests.apache_tvm import from_source, tvm
 
     original = from_source(WELL_FORMED[name])
     printed = from_source(print_module(module_of(HEAD + WELL_FORMED[name])).text, check_well_formed=False)
@@ -72,7 +71,7 @@ def test_an_ill_formed_prim_func_is_refused(name: str) -> None:
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", ILL_FORMED)
 def test_tvm_refuses_it_too(name: str) -> None:
-    from tvm.script import from_source
+    from tests.apache_tvm import from_source
 
     # TVM's parser raises exceptions of several kinds, which share no class below this one.
     with pytest.raises(BaseException, match=r"."):

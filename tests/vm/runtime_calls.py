@@ -9,6 +9,7 @@ import numpy as np
 from relax_core.bytecode.build import build
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.module import IRModule
+from tests.narrow import is_tuple
 
 Argument = Any
 """A name of an earlier result or of an input, a number, a string, or a list for a shape."""
@@ -56,7 +57,7 @@ def _shown(item: Argument) -> str:
     match item:
         case list():
             return f"R.shape({item})"
-        case tuple():
+        case _ if is_tuple(item):
             return f"({', '.join(map(_shown, item))}{',' if len(item) == 1 else ''})"
         case bool() | int() | float():
             return f"R.prim_value({item})"

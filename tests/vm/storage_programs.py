@@ -18,6 +18,7 @@ from relax_core.bytecode.executable import DTypeConstant, Executable, ShapeConst
 from relax_core.bytecode.isa import CallInstruction, ConstantRef, Immediate, Register, ReturnInstruction
 from relax_core.vm.objects.values import Uninitialised
 from relax_core.vm.recording.trace import Trace
+from tests.narrow import is_tuple
 
 SIZES: Final[Mapping[str, int]] = MappingProxyType(
     {"int8": 1, "uint8": 1, "bool": 1, "int16": 2, "float16": 2, "int32": 4, "float32": 4, "int64": 8, "float64": 8}
@@ -303,7 +304,7 @@ def shown_differently(model: Model, trace: Trace, time: int) -> list[str]:
 
 def differences(expected: Any, value: Any) -> list[str]:
     """Tell where a value is not what the model says."""
-    if isinstance(expected, tuple):
+    if is_tuple(expected):
         return [words for one, other in zip(expected, value, strict=True) for words in differences(one, other)]
     if not isinstance(expected, View):
         return []

@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tvm
-from tvm import relax
 
 from relax_core.frontend.parse import parse_text
 from relax_core.printer.tvmscript import print_module
+from tests.apache_tvm import from_source, relax, tvm
 from tests.vm.assemble import result_of
 from tests.vm.programs import run_sample, sample_text
 from tests.vm.test_samples import EXPECTED, agree
@@ -38,7 +37,11 @@ def update(a: Any) -> None:
 def machines() -> list[Any]:
     """Register what the samples call by name; the last machine that is appended calls closures."""
     found: list[Any] = []
-    tvm.register_global_func("custom_apply", lambda f, *args: found[-1].invoke_closure(f, *args), override=True)
+
+    def apply(closure: Any, *args: Any) -> Any:
+        return found[-1].invoke_closure(closure, *args)
+
+    tvm.register_global_func("custom_apply", apply, override=True)
     tvm.register_global_func("custom_tile", tile, override=True)
     tvm.register_global_func("custom_inplace_update", update, override=True)
     return found
@@ -55,9 +58,8 @@ def text_for_the_wheel(name: str) -> str:
 @pytest.mark.parametrize("name", sorted(set(EXPECTED) - set(BEYOND_TVM)))
 def test_a_sample_gives_the_same(name: str, machines: list[Any]) -> None:
     args, _ = EXPECTED[name]
-    module = relax.transform.LambdaLift()(tvm.script.from_source(text_for_the_wheel(name)))
-    device: Any = tvm.cpu()
-    machine = relax.VirtualMachine(relax.build(module, "llvm"), device)
+    module = relax.transform.LambdaLift()(from_source(text_for_the_wheel(name)))
+    machine = relax.VirtualMachine(relax.build(module, "llvm"), tvm.cpu())
     machines.append(machine)
     theirs = machine["main"](*(arg if isinstance(arg, int) else tvm.runtime.tensor(np.asarray(arg)) for arg in args))
     agree(result_of(run_sample(f"relax/{name}.py", *args)), plain(theirs))

@@ -18,6 +18,7 @@ from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline
 from relax_core.printer.tvmscript import print_module
 from relax_core.vm.external.packed import Registry
 from relax_core.vm.virtual_machine import VirtualMachine, entry_arguments
+from tests.narrow import is_array, is_dict, is_list, is_tuple
 from tests.vm.programs import HEAD
 from tests.vm.tiers import differences
 
@@ -58,12 +59,21 @@ def registry() -> Registry:
     def bump(a: Any) -> None:
         a += np.float32(1)
 
+    def add(a: Any, b: Any) -> Any:
+        return np.asarray(a + b)
+
+    def same(a: Any) -> Any:
+        return a
+
+    def apply(function: Any, x: Any) -> Any:
+        return function(x)
+
     made = Registry()
-    made.register("my.add", lambda a, b: np.asarray(a + b), is_pure=True)
-    made.register("my.same", lambda a: a, is_pure=True)
+    made.register("my.add", add, is_pure=True)
+    made.register("my.same", same, is_pure=True)
     made.register("my.sub_out", sub_out, writes=(2,))
     made.register("my.bump", bump, writes=(0,))
-    made.register("my.apply", lambda function, x: function(x), writes=())
+    made.register("my.apply", apply, writes=())
     return made
 
 
@@ -77,15 +87,15 @@ def given(name: str) -> tuple[Any, ...]:
 
 
 def decoded(value: Any) -> Any:
-    if isinstance(value, dict):
+    if is_dict(value):
         return np.array(value["data"], value["dtype"]).reshape(value["shape"])
-    return tuple(map(decoded, value)) if isinstance(value, list) else value
+    return tuple(map(decoded, value)) if is_list(value) else value
 
 
 def encoded(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return {"dtype": str(value.dtype), "shape": list(value.shape), "data": value.reshape(-1).tolist()}
-    if isinstance(value, tuple):
+    if is_tuple(value):
         return list(map(encoded, value))
     return "closure" if callable(value) else value
 

@@ -18,6 +18,7 @@ from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.virtual_machine import VirtualMachine
+from tests.narrow import is_tuple
 
 TEXT = """
 @I.ir_module
@@ -85,7 +86,7 @@ LIMITS = Limits(memory_bytes=1 << 26, depth=3000)
 
 
 def shown(value: Any) -> object:
-    return tuple(map(shown, value)) if isinstance(value, tuple) else (type(value).__name__, np.asarray(value).tolist())
+    return tuple(map(shown, value)) if is_tuple(value) else (type(value).__name__, np.asarray(value).tolist())
 
 
 def ended(call: Callable[..., Any], args: tuple[Any, ...]) -> object:

@@ -135,14 +135,12 @@ def test_following_the_memory_can_be_cancelled() -> None:
 
 @pytest.mark.tvm
 def test_apache_tvm_reads_there_what_the_other_tensor_wrote() -> None:
-    import tvm
-    from tvm import relax
+    from tests.apache_tvm import from_source, relax, tvm
 
     text = sample_text("relax/storage_reused.py")
-    built = relax.build(tvm.script.from_source(text[text.index("@I.ir_module") :]), "llvm")
-    device: Any = tvm.cpu()
+    built = relax.build(from_source(text[text.index("@I.ir_module") :]), "llvm")
     x = np.arange(1, 5, dtype=np.float32)
-    theirs = relax.VirtualMachine(built, device)["main"](tvm.runtime.tensor(x)).numpy()
+    theirs = relax.VirtualMachine(built, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
     ours = run_text(text, x)
     np.testing.assert_array_equal(np.asarray(ours.result), theirs)
     np.testing.assert_array_equal(theirs, 16 * x, "add(c, c), where the program says add(a, c)")

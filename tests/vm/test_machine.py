@@ -168,8 +168,11 @@ def test_a_missing_packed_function_fails_when_it_is_called_and_not_before() -> N
 
 
 def test_a_failing_packed_function_is_located() -> None:
+    def divide(a: int, b: int) -> int:
+        return a // b
+
     registry = Registry()
-    registry.register("divide", lambda a, b: a // b)
+    registry.register("divide", divide)
     trace = run("@main() 2\n  call divide(i1, i0) -> %0\n  ret %0\n", registry=registry)
     assert failure(trace) == ("VM002", 2)
     assert trace.error is not None

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +37,12 @@ class Module:
 """
 SHAPES = ((), (0,), (1,), (3,), (2, 3), (3, 2), (2, 3, 4), (1, 2, 3, 4), (2, 0))
 DTYPES = ("float32", "float16", "int32", "int64", "bool", "uint8")
+
+
+def _tensor(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+    return (np.arange(math.prod(shape)) - 1).reshape(shape).astype(dtype)
+
+
 ITEMS: dict[str, st.SearchStrategy[Any]] = {
     "Scalar": st.sampled_from((0, 1, -2, 0.5, True, math.inf)),
     "int": st.integers(-3, 4),
@@ -43,11 +50,7 @@ ITEMS: dict[str, st.SearchStrategy[Any]] = {
     "bool": st.booleans(),
     "str": st.sampled_from(("none", "tanh", "ij->ji", "ab,bc", "")),
     "ScalarType": st.sampled_from(DTYPES).map(DTypeValue),
-    "Tensor": st.builds(
-        lambda shape, dtype: (np.arange(math.prod(shape)) - 1).reshape(shape).astype(dtype),
-        st.sampled_from(SHAPES),
-        st.sampled_from(DTYPES),
-    ),
+    "Tensor": st.builds(_tensor, st.sampled_from(SHAPES), st.sampled_from(DTYPES)),
 }
 
 

@@ -1,7 +1,6 @@
 """The packed library: its samples give what NumPy written out here gives, and wrong arguments stop at their call."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +19,8 @@ from relax_core.vm.limits import Limits
 from relax_core.vm.packed_library.arrays import Given
 from relax_core.vm.packed_library.table import LIBRARY
 from relax_core.vm.runtime_library.table import FUNCTIONS, STATEFUL
+from tests.callables import Compute
+from tests.narrow import is_tuple
 from tests.vm.assemble import result_of
 from tests.vm.programs import HEAD, SAMPLES, floats, run_sample, run_text
 
@@ -72,7 +73,7 @@ X, Y = floats(2, 3), floats(2, 3) * 2
 IMAGE, WEIGHT, BIAS = floats(1, 3, 8, 8), floats(4, 3, 3, 3), floats(4)
 INTS = N([3, 1, 3, 2, 1, 1])
 # sample -> (arguments, expected from them)
-EXPECTED: dict[str, tuple[tuple[Any, ...], Callable[..., Any]]] = {
+EXPECTED: dict[str, tuple[tuple[Any, ...], Compute[Any, Any]]] = {
     "add_alpha": ((X, Y), lambda x, y: x + 3 * y),
     "cat_list": ((X, floats(4, 3)), lambda x, y: np.stack([np.vstack([x, y])] * 2, 1)),
     "clamp_optional": ((floats(4), N(0.25, "float32")), lambda x, m: (np.maximum(x, 0), x.clip(-0.5, m))),
@@ -99,8 +100,8 @@ EXPECTED: dict[str, tuple[tuple[Any, ...], Callable[..., Any]]] = {
 
 def agree(found: Any, expected: Any) -> None:
     """Compare nested tuples of tensors; a float32 against float64 here agrees to 1e-4."""
-    if isinstance(expected, tuple):
-        assert isinstance(found, tuple)
+    if is_tuple(expected):
+        assert is_tuple(found)
         assert len(found) == len(expected)
         for a, b in zip(found, expected, strict=True):
             agree(a, b)

@@ -1,15 +1,17 @@
 """PrimValues in the machine: every sample of samples/prim/prim_*.py, the kinds in its trace, and apache-tvm."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import relax_core as rc
 from relax_core.cli import main
 from relax_core.diagnostics import RunError
 from relax_core.vm.objects.values import kind_of
+from tests.callables import Compute
+from tests.narrow import is_tuple
 from tests.vm.assemble import result_of
 from tests.vm.programs import SAMPLES, floats, run_sample, run_text, sample_text
 from tests.vm.test_samples import agree as agree_numbers
@@ -24,13 +26,17 @@ def normal(x: Any, g: Any, v: Any) -> Any:
     return one, one
 
 
+def leaky(x: npt.NDArray[np.float32], a: float, b: float) -> Any:
+    return np.where(x > 0, x, x * np.float32(a * b))
+
+
 def full_size(n: int) -> Any:
     return np.zeros((n, n + 1), np.float32)
 
 
 # sample -> (arguments, expected from them)
-EXPECTED: dict[str, tuple[tuple[Any, ...], Callable[..., Any]]] = {
-    "alpha": ((X, 0.5, 0.5), lambda x, a, b: np.where(x > 0, x, x * np.float32(a * b))),
+EXPECTED: dict[str, tuple[tuple[Any, ...], Compute[Any, Any]]] = {
+    "alpha": ((X, 0.5, 0.5), leaky),
     "arithmetic": ((7, 3), lambda a, b: (22, 8, 1)),
     "axis": ((XY, 0), lambda x, axis: softmax(x.T).T),
     "axis_of_sum": ((XY, 1), lambda x, axis: (x.sum(1), 2)),
@@ -86,7 +92,7 @@ BEYOND_TVM = {
 
 
 def agree(found: Any, expected: Any) -> None:
-    if isinstance(expected, tuple):
+    if is_tuple(expected):
         assert len(found) == len(expected)
         for field, wanted in zip(found, expected, strict=True):
             agree(field, wanted)
@@ -125,7 +131,7 @@ def test_the_command_line_runs_a_sample(name: str, capsys: pytest.CaptureFixture
     archive = {
         f"in_{index}{field}": value
         for index, arg in enumerate(args)
-        for field, value in (enumerated(arg) if isinstance(arg, tuple) else [("", arg)])
+        for field, value in (enumerated(arg) if is_tuple(arg) else [("", arg)])
     }
     np.savez(tmp_path / "in.npz", **archive)
     given = ["--inputs", str(tmp_path / "in.npz")]
@@ -183,16 +189,17 @@ def test_a_value_of_another_dtype_is_refused(value: Any, dtype: str) -> None:
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", sorted(set(EXPECTED) - set(BEYOND_TVM)))
 def test_apache_tvm_gives_the_same(name: str) -> None:
-    import tvm
-    from tvm import relax
+    from tests.apache_tvm import from_source, relax, tvm
+
+    def same(value: Any) -> Any:
+        return value
 
     if name == "packed_result":
-        tvm.register_global_func("custom_identity", lambda value: value, override=True)
+        tvm.register_global_func("custom_identity", same, override=True)
     args, _ = EXPECTED[name]
     text = sample_text(sample_name(name))
-    module = relax.transform.LambdaLift()(tvm.script.from_source(text[text.index("@I.ir_module") :]))
-    device: Any = tvm.cpu()
-    machine = relax.VirtualMachine(relax.build(module, "llvm"), device)
+    module = relax.transform.LambdaLift()(from_source(text[text.index("@I.ir_module") :]))
+    machine = relax.VirtualMachine(relax.build(module, "llvm"), tvm.cpu())
     theirs = machine["main"](*map(tvm_value, args))
     agree(result_of(run_sample(sample_name(name), *args)), host_value(theirs))
 
@@ -200,20 +207,18 @@ def test_apache_tvm_gives_the_same(name: str) -> None:
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", ["arithmetic", "if_shape", "compare", "dimension", "truth", "float"])
 def test_apache_tvm_runs_what_is_printed_for_it(name: str) -> None:
-    import tvm
-    from tvm import relax
+    from tests.apache_tvm import from_source, relax, tvm
 
     args, _ = EXPECTED[name]
     text = rc.script(rc.parse(sample_text(sample_name(name))), tvm="0.27")
-    device: Any = tvm.cpu()
-    machine = relax.VirtualMachine(relax.build(tvm.script.from_source(text), "llvm"), device)
+    machine = relax.VirtualMachine(relax.build(from_source(text), "llvm"), tvm.cpu())
     agree(result_of(run_sample(sample_name(name), *args)), host_value(machine["main"](*map(tvm_value, args))))
 
 
 def tvm_value(value: Any) -> Any:
-    import tvm
+    from tests.apache_tvm import tvm
 
-    if isinstance(value, tuple):
+    if is_tuple(value):
         return tuple(map(tvm_value, value))
     return tvm.runtime.tensor(value) if isinstance(value, np.ndarray) else value
 

@@ -291,9 +291,14 @@ class Module:
 
 
 def test_a_run_that_goes_on_says_what_gave_a_dimension() -> None:
+    def print_nothing(_: Any) -> None: ...
+
+    def pair(a: Any, b: Any) -> Any:
+        return np.stack((a, b))
+
     registry = Registry()
-    registry.register("custom_print", lambda _: None)
-    registry.register("custom_pair", lambda a, b: np.stack((a, b)), is_pure=True)
+    registry.register("custom_print", print_nothing)
+    registry.register("custom_pair", pair, is_pure=True)
     trace = run_text(DIFFERING, np.ones(3, np.float32), 1, registry=registry, engine=ENGINE)
     assert trace.error is not None
     assert "the value that dimension 0 of " in trace.error.message

@@ -1,13 +1,14 @@
 """The functions of the runtime that language models call give what those of apache-tvm give."""
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
-import tvm
-from tvm.relax.frontend.nn.llm import kv_cache as llm
 
+from tests.apache_tvm import tvm
+from tests.narrow import is_tuple
 from tests.vm.runtime_calls import Argument, Step, run
 
 pytestmark = pytest.mark.tvm
@@ -17,16 +18,15 @@ STATE = "vm.builtin.kv_state_"
 LAYERS, HEADS, KV_HEADS, SIZE, PAGE = 2, 4, 2, 8, 16
 THETA, SCALE, SM_SCALE = 1e4, 1.0, 0.35
 Arrays = Mapping[str, "np.ndarray[Any, Any]"]
-# What the types of the wheel say of these is not what they take.
-compiled: Any = tvm.compile
-shape_of: Any = tvm.runtime.ShapeTuple
+llm: Any = import_module("tvm.relax.frontend.nn.llm.kv_cache")
+shape_of = tvm.runtime.ShapeTuple
 
 
 def called_there(
     steps: Sequence[Step], inputs: Arrays, results: Sequence[str], **objects: Any
 ) -> tuple["np.ndarray[Any, Any]", ...]:
     """Make the calls in apache-tvm, and return the named results as they were behind their calls."""
-    known: dict[str, Any] = {name: tvm.runtime.tensor(array) for name, array in inputs.items()} | objects
+    known = {name: tvm.runtime.tensor(array) for name, array in inputs.items()} | objects
     copies: dict[str, np.ndarray[Any, Any]] = {}
     for step in steps:
         outputs = [tvm.runtime.empty(shape, "float32") for shape in step.out]
@@ -44,7 +44,7 @@ def _given(known: Mapping[str, Any], item: Argument) -> Any:
             return shape_of(item)
         case str():
             return known[item]
-        case tuple():
+        case _ if is_tuple(item):
             return [_given(known, part) for part in item]
         case _:
             return item
@@ -147,10 +147,10 @@ def kernels() -> Mapping[str, Any]:
         "debug": llm._kv_cache_debug_get_kv(LAYERS, KV_HEADS, SIZE, "float32"),
         "compact": llm._compact_kv_copy_cpu(KV_HEADS, SIZE, "float32"),
     }
-    built = compiled(
+    built = tvm.compile(
         tvm.IRModule({name: item.with_attr("global_symbol", name) for name, item in made.items()}), target="llvm"
     )
-    library: Any = built.jit()
+    library = built.jit()
     return {name: library[name] for name in made}
 
 

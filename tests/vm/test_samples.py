@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from relax_core.vm.limits import Limits
+from tests.callables import Compute
+from tests.narrow import is_tuple
 from tests.vm.assemble import result_of
 from tests.vm.programs import SAMPLES, floats, run_sample, sample_text
 
 Values = tuple[Any, ...]
 
 
-def closure_positions(scale: Callable[[Any], Any]) -> Callable[..., Any]:
+def closure_positions(scale: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda x, c: (*(scale(x) for _ in range(4)), scale(x) if c else -x)
 
 
@@ -39,7 +41,7 @@ def symbolic(x: Any, y: Any) -> Values:
 X = floats(3)
 N = np.array
 # sample -> (arguments, expected from them); closures in a result are not compared
-EXPECTED: dict[str, tuple[Values, Callable[..., Any]]] = {
+EXPECTED: dict[str, tuple[Values, Compute[Any, Any]]] = {
     "callback": ((X, X + 1), lambda x, y: x * y),
     "closure_captures": ((X, N(True)), closure_positions(lambda x: x * x)),
     "closure_global": ((X, N(True)), closure_positions(lambda x: x + x)),
@@ -135,7 +137,7 @@ def entry_of(name: str) -> str:
 
 
 def agree(found: Any, expected: Any) -> None:
-    if isinstance(expected, tuple):
+    if is_tuple(expected):
         for field, wanted in zip(found[: len(expected)], expected, strict=True):
             agree(field, wanted)
     else:

@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-import tvm
-from tvm import relax
 
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Function
 from relax_core.printer.tvmscript import print_module
 from relax_core.vm.objects.values import Closure, kind_of
+from tests.apache_tvm import relax, tvm
 from tests.vm.assemble import result_of
 from tests.vm.programs import floats, run_sample, run_text, sample_text
 
@@ -68,7 +67,7 @@ def test_tir_matmul_as_written_leaves_its_buffers_for_other_sizes(case: str) -> 
     assert error.span is not None
     assert error.span.text == text
     assert [word for word in words if word not in error.message] == []
-    assert [related for words, related in error.related if "R.call_tir" in related.text]
+    assert [related for _, related in error.related if "R.call_tir" in related.text]
 
 
 RUNNING: dict[str, tuple[str, tuple[Any, ...]]] = {
@@ -104,9 +103,8 @@ def test_the_2026_spelling_agrees_with_apache_tvm(name: str, tmp_path: Path) -> 
     path.write_text(text.replace("R.Tensor(lv3,", "R.Tensor((n * m,),"), encoding="utf-8")
     found = runpy.run_path(str(path))
     module = relax.transform.LambdaLift()(next(item for item in found.values() if isinstance(item, tvm.IRModule)))
-    device: Any = tvm.cpu()
-    machine = relax.VirtualMachine(relax.build(module, "llvm"), device)
-    theirs: Any = machine[entry](*(tvm.runtime.tensor(arg) for arg in args))
+    machine = relax.VirtualMachine(relax.build(module, "llvm"), tvm.cpu())
+    theirs = machine[entry](*(tvm.runtime.tensor(arg) for arg in args))
     ours = run_sample(f"seeds/{name}.py", *args, entry=entry)
     if ours.result is not None:
         np.testing.assert_allclose(result_of(ours), theirs.numpy(), rtol=1e-5)  # the order of sums may differ

@@ -16,6 +16,7 @@ from relax_core.ir.module import IRModule
 from relax_core.vm.external.stand_ins import NotRecorded, RecordedResults, StandIn
 from relax_core.vm.machine import Machine
 from relax_core.vm.recording.fork import Setting
+from tests.narrow import as_tuple
 
 HEAD = """
 from tvm.script import ir as I
@@ -61,9 +62,7 @@ def test_zeros_are_of_the_declared_type(declared: str, wanted: Any) -> None:
     found = rc.run(
         module(f'y = R.call_packed("my.f", x, sinfo_args={declared})', "return y"), X, stand_ins={"my.f": "zeros"}
     )
-    left = found.value if isinstance(found.value, tuple) else (found.value,)
-    right = wanted if isinstance(wanted, tuple) else (wanted,)
-    for ours, expected in zip(left, right, strict=True):
+    for ours, expected in zip(as_tuple(found.value), as_tuple(wanted), strict=True):
         assert np.asarray(ours).dtype.kind == np.asarray(expected).dtype.kind
         assert np.array_equal(ours, expected)
 
@@ -77,7 +76,10 @@ def test_zeros_are_written_to_outputs() -> None:
 
 
 def test_a_function_of_python_stands_in() -> None:
-    found = rc.run(TWICE, X, stand_ins={"my.f": lambda x: x * 2})
+    def twice(x: Any) -> Any:
+        return x * 2
+
+    found = rc.run(TWICE, X, stand_ins={"my.f": twice})
     assert np.array_equal(found.value, X * 4)
     assert found.to_text().endswith("2 calls were stand-ins (my.f: a Python function, 2 calls)")
 
@@ -186,6 +188,6 @@ def test_a_difference_behind_recorded_results_is_one() -> None:
 
 
 def test_a_trace_without_a_run_has_no_results() -> None:
-    with pytest.raises(rc.CompileError, match="holds no run") as raised:
+    with pytest.raises(rc.CompileError, match="holds no recorded run") as raised:
         rc.recorded_results(Pipeline(Recording("r.rxt", "trace", ())), "my.f")
     assert raised.value.diagnostics[0].code == "PL014"

@@ -7,6 +7,7 @@ with that reason otherwise.
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import reduce
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from relax_core.vm.external.packed_arguments import by_schema
 from relax_core.vm.external.torch_operators import declaration, packed, read_schema
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.packed_library.table import LIBRARY
+from tests.narrow import is_tuple
 
 SCHEMAS = {
     "aten::xlogy": {
@@ -66,15 +68,23 @@ def run_max(self: FakeTensor, dim: int, keepdim: bool) -> tuple[FakeTensor, Fake
     return FakeTensor(self.array.max(dim, keepdims=keepdim)), FakeTensor(self.array.argmax(dim, keepdims=keepdim))
 
 
+@dataclass(frozen=True)
+class FunctionSchema:
+    """What torch says of an overload, whose text is the schema."""
+
+    overload_name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let a stand-in be imported as torch."""
 
     def schemas(name: str) -> list[Any]:
-        return [
-            type("FunctionSchema", (), {"overload_name": key, "__str__": lambda _, text=text: text})()
-            for key, text in SCHEMAS.get(name, {}).items()
-        ]
+        return [FunctionSchema(key, text) for key, text in SCHEMAS.get(name, {}).items()]
 
     aten = SimpleNamespace(
         xlogy=SimpleNamespace(Tensor=run_xlogy, OutTensor=run_xlogy),
@@ -257,14 +267,14 @@ def run(name: str, *args: Any) -> Any:
 
 
 def to_torch(torch: Any, value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [to_torch(torch, item) for item in value]  # pyright: ignore[reportUnknownVariableType]  # any value
+    if is_tuple(value):
+        return [to_torch(torch, item) for item in value]
     return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
 def compare(found: Any, expected: Any) -> None:
-    if isinstance(found, tuple):
-        for a, b in zip(found, expected, strict=True):  # pyright: ignore[reportUnknownVariableType]  # any value
+    if is_tuple(found):
+        for a, b in zip(found, expected, strict=True):
             compare(a, b)
         return
     other = expected.numpy()

@@ -13,6 +13,7 @@ from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import NOT_KEPT, UNWRITTEN, Closure, Uninitialised, kind_of
 from relax_core.vm.recording.trace import Trace
+from tests.narrow import is_tuple
 from tests.vm.assemble import assemble
 from tests.vm.kernels import PythonEngine, add_one
 
@@ -218,7 +219,7 @@ def test_deeply_nested_and_shared_tuples_are_no_burden() -> None:
         calls = ("custom_inplace_update(%0)", "custom_identity(%1) -> %1", "relax.run.print(c[3], %1)")
         trace = run(listing + "".join(f"  call {call}\n" for call in calls) + "  ret %1\n", ZERO, limits=limits)
         before, after = (value(trace, at, 0, 1) for at in (len(trace) - 4, len(trace)))
-        while isinstance(before, tuple):
+        while is_tuple(before):
             before, after = before[0], after[0]
         assert (before[0], after[0]) == (0, 1)
         assert trace.output

@@ -10,6 +10,7 @@ from relax_core.diagnostics import Diagnostic
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import AdtValue, Closure, ObjectValue, RefValue, StorageValue, Value
 from relax_core.vm.recording.trace import Trace
+from tests.narrow import is_array, is_tuple
 
 # A program, and what makes its arguments: a program may change them.
 Given = Callable[[], tuple[Value, ...]]
@@ -85,9 +86,9 @@ def is_same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     match one:
-        case np.ndarray():
+        case _ if is_array(one):
             return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-        case tuple():
+        case _ if is_tuple(one):
             return len(one) == len(other) and all(map(is_same, one, other))
         case Closure():
             return one.function == other.function and is_same(one.captures, other.captures)

@@ -38,7 +38,7 @@ from relax_core.ir.relay import (
     RefRead,
     RefWrite,
 )
-from relax_core.printer.relay_text.types import relay_type
+from relax_core.printer.relay_text.types import RelayTypes
 
 
 def parsed(text: str) -> Parsed:
@@ -170,7 +170,7 @@ def test_a_tensor_type_keeps_unknown_dimensions_apart() -> None:
     assert isinstance(second, AnyDim)
     assert isinstance(third, AnyDim)
     assert second is not third
-    assert relay_type(type_, lambda item: item.name) == "Tensor[(2, ?, ?), float16]"
+    assert RelayTypes().show(type_) == "Tensor[(2, ?, ?), float16]"
 
 
 def test_a_graph_variable_is_a_shared_node() -> None:
