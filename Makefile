@@ -1,6 +1,6 @@
 # Each target sets up what it needs in .venv; when nothing changed, a second start installs nothing.
 #
-#   make run [PORT=8600] [ADDRESS=127.0.0.1] [OPEN=path]   open the app, on a recorded pipeline
+#   make run [PORT=8600] [ADDRESS=127.0.0.1] [OPEN=path]   open the app, on a recorded pipeline or run
 #   make test [ARGS="-k text"]                 run all tests
 #   make check                                 formatting, lint, types and all tests, of Python and of TypeScript
 #   make bench [ARGS="name ..."]               print the benchmark tables

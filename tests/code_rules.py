@@ -145,6 +145,11 @@ class SourceFile:
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.path)
 
+    @cached_property
+    def imports(self) -> tuple[tuple[int, str], ...]:
+        """`(line, module)` of every import, `from a import b` as `a.b`, relative ones resolved."""
+        return tuple(_imported_modules(self))
+
     @property
     def layer(self) -> str | None:
         """The room of `relax_core` that the file stands in; None for `__init__` and `__main__` at its top."""
@@ -155,8 +160,7 @@ class SourceFile:
         return any(name == allowed for allowed, _ in ALLOWED.get(self.path, ()))
 
 
-def imported_modules(file: SourceFile) -> Iterator[tuple[int, str]]:
-    """List `(line, module)` of every import, `from a import b` as `a.b`, relative ones resolved."""
+def _imported_modules(file: SourceFile) -> Iterator[tuple[int, str]]:
     package = Path(file.path).parent.parts
     for node in ast.walk(file.tree):
         match node:
@@ -173,7 +177,7 @@ def imported_modules(file: SourceFile) -> Iterator[tuple[int, str]]:
 def layer_violations(file: SourceFile) -> Iterator[str]:
     """Name the imports of a file of `relax_core` that point down the list of layers, or out to the pages."""
     above = _importable(file)
-    for line, module in imported_modules(file):
+    for line, module in file.imports:
         match module.split("."):
             case ["relax_core", name, *_] if name in LAYERS:
                 if name not in above:
@@ -225,7 +229,7 @@ def import_graph(files: Iterable[SourceFile]) -> dict[str, dict[str, int]]:
     graph: dict[str, dict[str, int]] = {}
     for file in listed:
         found = graph.setdefault(file.path, {})
-        for line, name in imported_modules(file):
+        for line, name in file.imports:
             target = path_of.get(name) or path_of.get(name.rpartition(".")[0])
             if target is not None and target != file.path:
                 found.setdefault(target, line)
@@ -262,7 +266,7 @@ def streamlit_violations(file: SourceFile) -> Iterator[str]:
     """Name the imports of Streamlit outside the pages."""
     if file.path == "app.py" or file.path.startswith(("views/", "tests/")):
         return
-    for line, module in imported_modules(file):
+    for line, module in file.imports:
         if module.split(".")[0] == "streamlit":
             yield f"{file.path}:{line}: only app.py and views/ import streamlit"
 
@@ -285,7 +289,7 @@ def function_violations(file: SourceFile) -> Iterator[str]:
 
 def execution_violations(file: SourceFile) -> Iterator[str]:
     """Name whatever could turn a user's text or a message into running Python."""
-    for line, module in imported_modules(file):
+    for line, module in file.imports:
         name = module.split(".")[0]
         if name in FORBIDDEN_MODULES and not file.allows(name):
             yield f"{file.path}:{line}: {name} is not used"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from relax_core.jit.compilation.cache import VARIABLE
+from relax_core.jit.compilation.cache_directory import VARIABLE
 from tests import browser
 from tests.app_server import serve
 from tests.browser import OpenPage, chromium_path
@@ -19,9 +19,14 @@ PAGES = Path(__file__).parent / "views"
 COMPILER_NAMES = ("g++", "gcc", "clang++", "clang")
 
 # The same examples in every run, however long a busy machine takes for them; `HYPOTHESIS_PROFILE=default` looks for
-# others.
+# others, and for more.
 settings.register_profile(
-    "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=(HealthCheck.too_slow,)
+    "repeatable",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=(HealthCheck.too_slow,),
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

@@ -19,6 +19,16 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
+def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Tell whether a value is a dictionary."""
+    return isinstance(value, dict)
+
+
 def is_array(value: object) -> TypeGuard[npt.NDArray[Any]]:
     """Tell whether a value is an array."""
     return isinstance(value, np.ndarray)
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Return a tuple as it is, and any other value as the only item of one."""
+    return value if is_tuple(value) else (value,)

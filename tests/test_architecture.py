@@ -1,6 +1,7 @@
 """The walls between the rooms: layers, who knows the browser, sizes, and what no module does."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -84,10 +85,14 @@ SOUND = (
 )
 
 
-def files_of(root: str) -> Iterator[SourceFile]:
+@cache
+def files_of(root: str) -> tuple[SourceFile, ...]:
+    """Read what stands under a path; each file is parsed once for all tests."""
     top = REPOSITORY / root
-    for path in (top,) if top.is_file() else sorted(top.rglob("*.py")):
-        yield SourceFile(path.relative_to(REPOSITORY).as_posix(), path.read_text(encoding="utf-8"))
+    paths = (top,) if top.is_file() else sorted(top.rglob("*.py"))
+    return tuple(
+        SourceFile(path.relative_to(REPOSITORY).as_posix(), path.read_text(encoding="utf-8")) for path in paths
+    )
 
 
 @pytest.fixture(scope="module")

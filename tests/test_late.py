@@ -25,8 +25,13 @@ PROCESSES = {
     ),
     "the command line": (
         "from relax_core.cli import main",
-        61,
+        65,
         ("numpy", "llvmlite", "pygments", "importlib.metadata", "relax_core.ir", "relax_core.frontend"),
+    ),
+    "the command line that checks a text": (
+        f"from relax_core.cli import main\nassert main(('check', {str(CHECKED)!r})) == 0",
+        75,
+        ("numpy", "llvmlite", "pygments", "zipfile", "relax_core.ir", "relax_core.frontend"),
     ),
     "what starts the workers of the pages": (
         "from relax_core.engine.process.forked import forked_workers",
@@ -39,8 +44,18 @@ PROCESSES = {
         "from relax_core.engine.protocol import Check, Program\n"
         f"found = Session().request(Check(Program(open({str(CHECKED)!r}).read())))\n"
         "assert not found.has_errors, found",
-        300,
-        ("llvmlite.binding", "pygments", "importlib.metadata", "torch", "relax_core.passes", "relax_core.vm.machine"),
+        260,
+        (
+            *(
+                "llvmlite.binding",
+                "pygments",
+                "importlib.metadata",
+                "torch",
+                "relax_core.passes",
+                "relax_core.vm.machine",
+            ),
+            "relax_core.jit.lowering.known.ranges",
+        ),
     ),
     "a program that prints a module": (
         f"import relax_core as rc\nprint(rc.script(rc.parse(open({str(CHECKED)!r}).read())))",

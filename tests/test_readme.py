@@ -58,7 +58,13 @@ def names_of(title: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("title", PYTHON)
-def test_the_python_of_a_section_runs_as_it_stands_there(title: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_of_a_section_runs_as_it_stands_there(
+    title: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # What it writes does not stay; what it reads is found from the top of the repository.
+    for folder in ("samples", "tests"):
+        (tmp_path / folder).symlink_to(REPOSITORY / folder)
+    monkeypatch.chdir(tmp_path)
     names = names_of(title)
     exec(compile(code_of(title), f"README.md: {title}", "exec"), names)
     if title == "In Python":

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from relax_core.passes import PASSES
-from tests.code_rules import REPOSITORY, SourceFile, imported_modules
+from tests.code_rules import REPOSITORY, SourceFile
 from views import PAGES
 
 # What such a file has at its top, where these files are, and the table.
@@ -29,7 +29,7 @@ def read(path: str) -> SourceFile:
 def is_named(file: str, table: SourceFile) -> bool:
     """Tell whether the table imports the file, or something of it, or writes its path."""
     module = file.removesuffix(".py").replace("/", ".")
-    return file in table.text or any(f"{name}.".startswith(f"{module}.") for _, name in imported_modules(table))
+    return file in table.text or any(f"{name}.".startswith(f"{module}.") for _, name in table.imports)
 
 
 def entries(mark: str, pattern: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.prim import Cast, Intrinsic, LetExpr, PrimExpr
+from relax_core.ir.prim import Cast, Intrinsic, LetExpr, PrimExpr, PrimVar
 from relax_core.ir.tir import PrimFunc
 from tests.callables import Compute
 from tests.jit.reference import Reference
@@ -49,8 +49,8 @@ class TirInterpreter(Reference):
         super().__init__(function, named)
 
     def eval(self, expr: PrimExpr) -> Any:
-        if expr in self.scalars:
-            return self.scalars[expr]  # type: ignore[index]
+        if isinstance(expr, PrimVar) and expr in self.scalars:
+            return self.scalars[expr]
         if isinstance(expr, LetExpr):
             self.scalars[expr.var] = self.eval(expr.value)
             return self.eval(expr.body)

@@ -47,7 +47,7 @@ make_venv() {
 install() { # install FILE: everything that it requires
     say "Installing $1 into $venv (only the first time, and when it changes) ..."
     "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$1" ||
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile -r "$1" ||
         fail "The packages of $1 could not be installed; the lines above say why."
 }
 

@@ -111,7 +111,9 @@ def test_a_label_lies_inside_its_box_below_the_ports() -> None:
     labels = [item for item in by_id.values() if "region-label" in item.get("class", "").split()]
     assert len(labels) == 3
     for label in labels:
-        box = shape(by_id[re.search(r"in-(c\d+)", label.get("class", ""))[1]])  # type: ignore[index]
+        found = re.search(r"in-(c\d+)", label.get("class", ""))
+        assert found is not None
+        box = shape(by_id[found[1]])
         top = float(box.get("y", ""))
         rows = [float(text.get("y", "")) for text in label if text.tag.endswith("text")]
         assert top + 5.5 < min(rows) < max(rows) < top + float(box.get("height", ""))
