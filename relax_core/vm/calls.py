@@ -154,7 +154,8 @@ class Calls:
             caller = kernel.caller(self._packed_of_kernel)
             found = self._kernels[function] = _Found(kernel, caller, written_params(prim_func))
             self.watchdog.is_needed = True
-            self.watchdog.watch()
+            if self.watchdog.is_watching:
+                self.watchdog.watch()
         return found
 
     def kernel(self, function: int, args: tuple[Value, ...]) -> None:

@@ -51,12 +51,12 @@ def host_caller(
         machine.deadline = monotonic() + seconds
         meter.fuel = meter.granted = meter.first_chunk
         meter.room = meter.first_room
-        watchdog.is_watching = True
-        if watchdog.is_needed and not watchdog.has_thread:
-            watchdog.watch()
         base.depth, base.is_deoptimised = 0, False
         bases.append(base)
         try:
+            watchdog.is_watching = True
+            if watchdog.is_needed and not watchdog.has_thread:
+                watchdog.watch()
             result = function(*args, 0)
             machine.is_unchanged = not machine.output
         except ENDS as failure:

@@ -1,6 +1,7 @@
 """The calls of a recorded run beside what the machine and NumPy compute: the first that differs, and by how much."""
 
 import math
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -70,6 +71,14 @@ def test_every_call_is_compared_with_the_machine_and_with_numpy() -> None:
     assert found.rows[-1].number == -1
     assert found.stage_name == "LegalizeOps"
     assert found.conclusion.startswith("`main`: 4 values compared and the same")
+
+
+def test_each_call_is_a_run_of_its_own_which_nothing_watches_afterwards() -> None:
+    rc.compare_calls(recording(A, B * 1.5, B * 1.5))
+    for thread in threading.enumerate():
+        if thread.name == "kernel watchdog":
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 def test_an_early_difference_does_not_spoil_those_behind_it() -> None:

@@ -229,7 +229,8 @@ def test_the_clock_begins_anew_with_each_call_and_stops_it(clock: Clock) -> None
             clock.now += 9
         for thread in threading.enumerate():
             if thread.name == "kernel watchdog":
-                thread.join()
+                thread.join(60)
+                assert not thread.is_alive()
         clock.is_going, began = True, clock.now
         with pytest.raises(RunError) as found:
             call(np.zeros(1, "float32"))

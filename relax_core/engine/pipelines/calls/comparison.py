@@ -35,6 +35,7 @@ from relax_core.vm.builtin.builtins import BUILTINS
 from relax_core.vm.external.packed import HOST
 from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.machine import Machine
+from relax_core.vm.objects.values import Closure
 from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
@@ -265,7 +266,7 @@ class _Comparison:
         args = cast("tuple[Any, ...]", machine_value(call.args))
         machine = self._machine(ran.executable, ran.opened)
         try:
-            value = machine.calls.call(index, args)
+            value = machine.call_closure(Closure(index, call.name), args)
         except DiagnosedError as error:
             return CallSide("not comparable", diagnostic_words(error.diagnostics[0]))
         tensors: list[Any] = [item for item in args if isinstance(item, np.ndarray)]
