@@ -25,6 +25,8 @@ PANE_HEIGHT = "calc(100vh - 80px - var(--bar, 45px))"
 _LOADER = """export default async function (a) {{
 return (await import(new URL("app/static/{file}", document.baseURI).href)).default(a); }}"""
 
+_EARLIER_LIMIT = 8
+
 Model = TypeVar("Model", bound=msgspec.Struct)
 Props = TypeVar("Props", bound=msgspec.Struct)
 Action = TypeVar("Action")
@@ -82,7 +84,8 @@ class Channel(Generic[Model, Props, Action]):
 
         `view` is what the page says beside the model: sent whole, and no reason to draw the model again.
 
-        `on_action` is called with the same before the script runs, for pages whose upper part depends on it.
+        `on_action` is called before the script runs, with each action since it last was, in their order: when several
+        follow each other quickly, the script runs for the last one only.
         A name in `commands` that is a field of the action is compared with what the component reported. Values in
         `mirrored` are commands whose value the model holds: only the number is sent. The fields in `base`, or those of
         `base` if it is a model, are sent apart from the rest, and not again while they stay as they are.
@@ -110,9 +113,12 @@ class Channel(Generic[Model, Props, Action]):
         return self._read(fresh)
 
     def _call(self, key: str, on_action: Callable[[Action], None] | None) -> None:
-        action = self._read(_stored_action(key))
-        if on_action is not None and action is not None:
-            on_action(action)
+        if on_action is None:
+            return
+        for raw in _untold(key):
+            action = self._read(raw)
+            if action is not None:
+                on_action(action)
 
     def _read(self, raw: Mapping[str, object] | None) -> Action | None:
         """Check what the browser sent; a message that no component of ours writes is dropped."""
@@ -171,6 +177,30 @@ def _stored_action(key: str) -> Mapping[str, object] | None:
     state: object = st.session_state.get(key)
     action: object = state.get("action") if isinstance(state, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # session state is untyped
     return cast(Mapping[str, object], action) if isinstance(action, Mapping) else None
+
+
+def _untold(key: str) -> tuple[Mapping[str, object], ...]:
+    """Return the actions that were not told yet, the latest last; each is sent with some of those before it.
+
+    To a session that has not heard of the component, which the browser may have begun anew, those are of no concern.
+    """
+    latest = _stored_action(key)
+    if latest is None:
+        return ()
+    number = _number(latest)
+    told = max(st.session_state.get(f"{key}.told", 0), st.session_state.get(f"{key}.seq", number - 1))
+    st.session_state[f"{key}.told"] = number
+    earlier = [cast(Mapping[str, object], item) for item in _listed(latest.get("earlier")) if isinstance(item, Mapping)]
+    return tuple(item for item in (*earlier, latest) if told < _number(item) <= number)
+
+
+def _listed(value: object) -> list[object]:
+    return cast(list[object], value)[-_EARLIER_LIMIT:] if isinstance(value, list) else []
+
+
+def _number(raw: Mapping[str, object]) -> int:
+    number = raw.get("seq", 0)
+    return number if isinstance(number, int) else 0
 
 
 def _is_fresh(key: str, raw: Mapping[str, object] | None) -> bool:

@@ -55,6 +55,10 @@ interface Waiting {
 }
 
 const BASES_KEPT = 3;
+// The server may see only the last of several values that follow each other quickly. Each is sent with those before it,
+// but for long ones: those are whole texts, which the next one replaces.
+const ACTIONS_KEPT = 8;
+const LONGEST_KEPT = 1000;
 const NEWLINE = 10;
 let sequence = Date.now() * 1000;
 
@@ -128,7 +132,12 @@ class Mounter<Model, Props extends SharedProps, Values, Action> {
     const root = el("div", { class: "root" });
     adopt(host, this.css);
     host.append(root);
-    const tell = (action: Action) => it.args.setStateValue("action", { ...action, seq: ++sequence });
+    let told: readonly object[] = [];
+    const tell = (action: Action) => {
+      const numbered = { ...action, seq: ++sequence };
+      it.args.setStateValue("action", { ...numbered, earlier: told });
+      if (JSON.stringify(numbered).length <= LONGEST_KEPT) told = [...told, numbered].slice(-ACTIONS_KEPT);
+    };
     const it = { root, args, revision: "", applied: new Map<PropertyKey, number>(), part: this.create(root, tell) };
     this.instances.set(host, it);
     return it;
