@@ -15,8 +15,9 @@ OPEN ?=
 PY := .venv/bin/python
 SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
 # A file of tests stays in one process, so that a server or a browser is started once for it; files are taken in the
-# order that tests/conftest.py gives them, the slow ones first.
-PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# order that tests/conftest.py gives them, the slow ones first. A process that dies is not replaced: pytest-xdist would
+# run the test that ended it again and again, or wait for ever where it was the last one.
+PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 .PHONY: run test check bench clean
 
