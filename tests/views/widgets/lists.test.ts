@@ -31,7 +31,15 @@ const stage = (index: number, is_changed: boolean): Stage => ({
   label: "",
   mark: "",
 });
-const PROPS: PipelineProps = { actions: [], verdicts: [], suspects: [], conclusion: "", height: "", has_views: false };
+const PROPS: PipelineProps = {
+  actions: [],
+  verdicts: [],
+  suspects: [],
+  conclusion: "",
+  height: "",
+  has_views: false,
+  has_sides: false,
+};
 const problem = (more: Partial<Problem>): Problem => ({
   severity: "error",
   code: "TY001",
