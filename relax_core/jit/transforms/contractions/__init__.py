@@ -1,1 +1,1 @@
-"""Sums of products, as of matrix products and convolutions, in tiles of registers."""
+"""Contractions, such as matrix products and convolutions: register tiling with packed operands."""

@@ -1,4 +1,4 @@
-"""Contractions: one element is the sum of products, as of a matrix product or a convolution."""
+"""The form of a contraction, such as a matrix product or a convolution: axes, operands and their affine accesses."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from relax_core.jit.lowering.memory.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """An axis of a contraction: `var` goes from 0 to `extent`, exclusive."""
+    """An axis of a contraction: `var` takes the values 0 to `extent` - 1."""
 
     var: PrimVar
     extent: int
@@ -22,7 +22,7 @@ class Dim:
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """An index: `whole` by `divisor`, rounded down."""
+    """An index of the form `floor(whole / divisor)`, as a strided or dilated convolution has."""
 
     dividend: Affine
     divisor: int = 1
@@ -42,7 +42,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Where the elements that a load reads lie, counted in elements from the buffer's first.
+    """The affine access function of a load, in elements from the start of the buffer.
 
     All of them are in range; of a guarded load those that satisfy the guard.
     """
@@ -100,7 +100,7 @@ class Contraction:
 
 
 def merged(contraction: Contraction) -> Contraction:
-    """Join axes that every access walks like one: rows of a matrix that lie behind each other."""
+    """Fuse axes whose strides are compatible in every access, such as the rows and columns of a contiguous matrix."""
     offsets = [contraction.out.offset]
     for operand in contraction.operands.values():
         offsets += (
@@ -131,7 +131,7 @@ def _without(operand: Operand, gone: Set[PrimVar]) -> Operand:
 
 
 def _joined(dims: tuple[Dim, ...], offsets: list[Affine], *, are_ordered: bool) -> tuple[Dim, ...]:
-    """Let an inner axis run over the values of an outer one as well, which then goes."""
+    """Extend an inner axis over the outer one that it absorbs."""
     found = list(dims)
     at = 0
     while at < len(found):

@@ -1,4 +1,4 @@
-"""Copies of operands for tiles: boxes of guarded operands with what their guards say, panels for a tile of columns."""
+"""Copies of operands: guarded ones are staged in a box, padding included; others are packed in panels for a tile."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""One tile: sums for some rows and vectors of columns that stay in registers while the reduce axes run."""
+"""The micro-kernel: the accumulators of one tile, rows by vectors of columns, stay in registers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a contraction is cut into tiles that stay in registers: which axis runs over lanes, which over rows."""
+"""The tiling of a contraction: which axis is vectorised, which is unrolled into rows, what is packed, and all sizes."""
 
 from dataclasses import dataclass, replace
 from math import prod

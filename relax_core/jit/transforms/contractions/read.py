@@ -1,4 +1,4 @@
-"""Read a nest of loops as a contraction: its indices, the conditions of guarded loads, its operands."""
+"""Recognise a loop nest as a contraction: affine and quotient indices, the conditions of guarded loads, legality."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

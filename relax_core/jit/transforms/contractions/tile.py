@@ -1,4 +1,4 @@
-"""The transformation of contractions into tiles: the loops around a tile, its copies of operands, its fuel."""
+"""The macro-kernel: the loops around the micro-kernel, where operands are staged and packed, and fuel."""
 
 from collections.abc import Callable
 from math import prod
@@ -155,7 +155,7 @@ class Tiler:
             tile(str(count * tiling.row_count), rest)
 
     def _units(self, work: int) -> int:
-        """Return the fuel for so many terms; a vector of them takes less than a nanosecond."""
+        """Return the fuel of `work` terms: a vector of them takes less than a nanosecond."""
         return 1 + work // self.tiling.lanes
 
     def _paced(self, count: int, work: int, body: Callable[[str], None]) -> None:

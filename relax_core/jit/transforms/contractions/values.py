@@ -1,4 +1,4 @@
-"""The values of a contraction's term for the rows and vectors of one tile."""
+"""Code for the term of a contraction, by row and vector of a tile, with uniform values shared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Nests that copy elements, read into as few axes as possible."""
+"""Recognise a loop nest as a copy, with adjacent axes fused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Copies whose elements lie side by side: run by run, and each run in one piece."""
+"""Contiguous copies: each run of adjacent elements is moved in whole vectors."""
 
 from dataclasses import dataclass
 from math import prod

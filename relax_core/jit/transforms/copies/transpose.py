@@ -1,4 +1,4 @@
-"""Copies whose rows become columns: tiles are read by rows, transposed in registers and written by rows."""
+"""Transposing copies: square tiles are loaded by rows, transposed in registers and stored by rows."""
 
 from dataclasses import dataclass
 

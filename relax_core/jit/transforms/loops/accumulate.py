@@ -1,4 +1,4 @@
-"""Elements that a loop updates over and over: they stay in registers, and go to memory where the loop is left.
+"""Register promotion: an element that a loop updates repeatedly lives in a register and is stored at the loop's exits.
 
 A check behind a store keeps LLVM from doing so, as the element has to be in memory where the check stops the kernel.
 Here the stop stores it before, so that memory holds just what it does without this.

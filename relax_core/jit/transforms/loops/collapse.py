@@ -1,4 +1,4 @@
-"""Elementwise nests with as few loops as their accesses allow: neighbouring axes that step alike become one."""
+"""Loop collapsing of elementwise nests: adjacent axes with compatible strides in all accesses become one loop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

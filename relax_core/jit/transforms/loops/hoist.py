@@ -1,4 +1,4 @@
-"""Indices that are read from memory once for a row, as in `take`: they are checked before the row, not in it."""
+"""Hoisting of the bounds checks of loop-invariant indirect indices, as in `take`, out of the loop over a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

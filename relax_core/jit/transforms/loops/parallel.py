@@ -1,4 +1,4 @@
-"""Big nests cut into chunks along one axis, which the threads of the process claim one after the other."""
+"""Parallel loops: a large nest is cut into chunks along one spatial axis, which the threads of a pool claim in turn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Choices by position, as in padding, and remainders, as in tiling: the loops are split where one of them turns."""
+"""Index-set splitting: loops are cut where an affine condition, as of padding or a remainder, as of tiling, changes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,1 +1,1 @@
-"""Nests that accumulate values which are used once: by columns, lanes and rows."""
+"""Reductions without reuse of their operands: vectorised along columns, along one row, or across rows."""

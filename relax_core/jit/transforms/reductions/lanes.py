@@ -1,4 +1,4 @@
-"""Reductions of few long rows: the values of one row lie in many lanes, which are joined at the end."""
+"""Reductions of few long rows: partial results in the lanes of several vectors, combined by a fixed tree at the end."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
