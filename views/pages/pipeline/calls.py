@@ -15,6 +15,7 @@ from views.state.session import select, state
 from views.worker.connection import ask
 
 _SIGN: Final = {"same": "✓", "different": "✕", "stops alike": "!", "not comparable": "?"}
+_DISTANCES: Final = ("ULP here", "ULP by NumPy")
 _ROWS_SHOWN: Final = 5_000
 _FED: Final = "Each call has the arguments that were recorded, so that an early difference does not spoil later ones."
 
@@ -31,7 +32,8 @@ def show_calls(view: RecordedView, parcel: Parcel) -> None:
         _say_conclusion(found)
         _offer_more(view, found, number)
         rows = list(_rows(found))
-        st.dataframe(rows, hide_index=True, key="pipeline.calls.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+        distances = {name: st.column_config.NumberColumn(format="localized") for name in _DISTANCES}
+        st.dataframe(rows, hide_index=True, column_config=distances, placeholder="", key="pipeline.calls.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
         if len(found.rows) > len(rows):
             st.caption(literal(f"The first {len(rows):,} of {len(found.rows):,} calls are listed; the file has all."))
 
