@@ -112,14 +112,18 @@ def _fold(function: Callable[[PrimExpr, PrimExpr], PrimExpr], items: list[PrimEx
 
 
 def parse_index_map(text: str) -> IndexMap:
-    """Read a mapping; TY018 if it is not a lambda of sums, products, quotients and remainders of its parameters."""
+    """Read a mapping; TY018 if it is not a lambda of sums, products, quotients and remainders of its parameters.
+
+    Behind it may stand what `T.index_map` takes besides, which says nothing of where an element goes.
+    """
     problem = OpTypeError(
         "TY018", f"layout_transform cannot read the mapping `{text}`", "write lambda i, j: (i // 4, j, i % 4)"
     )
     try:
-        tree = ast.parse(text, mode="eval").body
+        given = ast.parse(f"index_map({text})", mode="eval").body
     except SyntaxError:
         raise problem from None
+    tree = given.args[0] if isinstance(given, ast.Call) and len(given.args) == 1 else None
     if not isinstance(tree, ast.Lambda):
         raise problem
     names = tuple(item.arg for item in tree.args.args)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.unread import tell_repeated
@@ -39,9 +40,12 @@ def read_array(context: Context, node: ast.expr) -> Array | None:
             return None if base is None else _method(context, node, base, method)
         case ast.Call(func=func):
             name = qualified(func, context.aliases) or ""
-            if not name.startswith("numpy."):
+            if name in _TENSORS and len(node.args) == 1:
+                return np.asarray(_plain(context, node.args[0]))
+            short = name.removeprefix("numpy.")
+            if short == name or (short not in _DTYPES and number_of(context, node) is not None):
                 return None
-            return _made(context, node, name.removeprefix("numpy."))
+            return _made(context, node, short)
         case _:
             return None
 
@@ -69,6 +73,8 @@ def _made(context: Context, node: ast.Call, name: str) -> Array:
         raise context.fail("PA010", node, f"not a constant: {error}") from None
 
 
+_TENSORS = ("nd.array", "runtime.tensor", "runtime.ndarray.array", "runtime.nd.array")
+"""What makes a tensor of TVM of an array: `tvm.nd.array(np.zeros(2))`."""
 _MAKERS: Mapping[str, Callable[..., Array]] = MappingProxyType(
     {"zeros": np.zeros, "ones": np.ones, "eye": np.eye, "arange": np.arange, "array": np.array, "full": np.full}
 )
@@ -107,16 +113,14 @@ def _method(context: Context, node: ast.Call, base: Array, method: str) -> Array
 
 def _plain(context: Context, node: ast.expr, depth: int = 0) -> Any:
     match node:
-        case ast.Constant(value=value) if value is None or isinstance(value, bool | int | float):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=operand) if depth < _MAX_DEPTH:
-            return -_plain(context, operand, depth + 1)
+        case ast.Constant(value=None):
+            return None
         case ast.List(elts=items) | ast.Tuple(elts=items) if depth < _MAX_DEPTH:
             return [_plain(context, item, depth + 1) for item in items]
         case ast.Call() if depth < _MAX_DEPTH and (made := read_array(context, node)) is not None:
             return made
-        case ast.Attribute() if qualified(node, context.aliases) in ("numpy.inf", "numpy.nan"):
-            return float(node.attr)
+        case _ if (number := number_of(context, node)) is not None:
+            return number
         case _:
             raise context.fail("PA010", node, f"expected numbers, got `{source_of(node)}`")
 
@@ -176,18 +180,12 @@ def scalar_constant(value: int | float, dtype: str, span: Span) -> Constant | No
 
 def _number(context: Context, node: ast.expr, depth: int) -> Any:
     match node:
-        case ast.Constant(value=bool() | int() | float() as value):
-            return value
         case ast.Constant(value="nan" | "inf" | "-inf" as text):
-            return float(text)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_number(context, operand, depth)
-        case ast.Call(
-            func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]
-        ):
             return float(text)
         case ast.List(elts=items) | ast.Tuple(elts=items) if depth < _MAX_RANK:
             return [_number(context, item, depth + 1) for item in items]
+        case _ if (number := number_of(context, node)) is not None:
+            return number
         case _:
             raise context.fail("PA010", node, f"expected numbers, got `{source_of(node)}`")
 

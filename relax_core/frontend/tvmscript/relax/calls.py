@@ -23,6 +23,7 @@ from relax_core.frontend.tvmscript.relax.op_calls import (
 from relax_core.frontend.tvmscript.relax.packed_calls import dps_packed_call, packed_call, pure_packed_call
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.frontend.tvmscript.relax.types import TYPE_NAMES
+from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import OperatorName
 from relax_core.frontend.tvmscript.unread import refuse_repeated, tell_arguments
 from relax_core.ir.absent import no_data
@@ -156,7 +157,7 @@ def read_call(reader: RelaxReader, node: ast.Call) -> Value:
             return device
         return _without_schema(reader, node, name)
     if name == "tir.index_map":
-        return index_map(reader, _one(reader, node))
+        return index_map(reader, *_mapping_and_more(reader, node))
     if name.startswith("ir.") and maker_of(reader.context, node) is not None:
         return _made(reader, node, name)
     if name.startswith("tir."):
@@ -295,12 +296,31 @@ def _one(reader: RelaxReader, node: ast.Call) -> ast.expr:
     return given[0]
 
 
-def index_map(reader: RelaxReader, node: ast.expr) -> Call:
+def _mapping_and_more(reader: RelaxReader, node: ast.Call) -> tuple[ast.expr, str]:
+    """Return the function of `T.index_map(lambda i: (i // 4, i % 4), index_dtype="int32")`, and the rest as text."""
+    more: list[str] = []
+    for item in node.keywords:
+        match item:
+            case ast.keyword(arg="index_dtype", value=ast.Constant(value=str(dtype))) if is_dtype(dtype):
+                more.append(f', index_dtype="{dtype}"')
+            case ast.keyword(arg="inverse_index_map", value=ast.Lambda() as inverse):
+                more.append(f", inverse_index_map={ast.unparse(inverse)}")
+            case ast.keyword(arg="inverse_index_map", value=ast.Constant(value=None)):
+                pass
+            case _:
+                raise reader.context.fail("PA006", item, f"`T.index_map`: `{item.arg}` is no such argument")
+    if len(node.args) != 1:
+        raise reader.context.fail("PA006", node, f"`T.index_map` takes one function, got {len(node.args)} arguments")
+    return node.args[0], "".join(more)
+
+
+def index_map(reader: RelaxReader, node: ast.expr, more: str = "") -> Call:
     """Read `lambda i, j: (j, i)`, which says where an element goes; it is kept as its text."""
     if not isinstance(node, ast.Lambda):
         raise reader.context.fail("PA006", node, "an index map is a function: T.index_map(lambda i, j: (j, i))")
     span = reader.context.span(node)
-    return Call(Op("tir.index_map", span=span), (PrimValue(StringImm(ast.unparse(node)), span=span),), span=span)
+    text = PrimValue(StringImm(ast.unparse(node) + more), span=span)
+    return Call(Op("tir.index_map", span=span), (text,), span=span)
 
 
 def _made(reader: RelaxReader, node: ast.Call, name: str) -> Call:

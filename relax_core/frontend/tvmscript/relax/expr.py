@@ -6,13 +6,21 @@ from functools import reduce
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import every, source_of
+from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.literal.values import Items, Literal, TypeValue, Value
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted
 from relax_core.frontend.tvmscript.relax import calls
 from relax_core.frontend.tvmscript.relax.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
+from relax_core.frontend.tvmscript.relax.variable_parts import (
+    TYPE_PARTS,
+    declared_tensor,
+    declared_type,
+    dtype_of_variable,
+    shape_of,
+)
 from relax_core.frontend.tvmscript.scalar.scalars import BINARY, Operand
-from relax_core.ir.expr import Call, Expr, If, Op, SeqExpr, TensorType, TupleGetItem
+from relax_core.ir.expr import Call, Expr, If, Op, SeqExpr, ShapeExpr, TensorType, TupleGetItem, Var
 from relax_core.ir.prim import PrimExpr
 from relax_core.ops import find
 from relax_core.ops.spec import default_expr
@@ -65,13 +73,12 @@ class RelaxExprReader(RelaxReader):
     def _other(self, node: ast.expr, span: Span) -> Value:
         match node:
             case ast.Constant(value=value) if isinstance(value, _LITERALS):
-                if isinstance(value, int) and not _LEAST <= value <= _LARGEST:
-                    raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
-                return Literal(value, span)
+                return self._literal(value, node)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return Items(tuple(every(self.read, elements)), span)
             case ast.BinOp():
-                return self._chain(node)
+                number = number_of(self.context, node)
+                return self._chain(node) if number is None else self._literal(number, node)
             case ast.UnaryOp() | ast.Compare() | ast.BoolOp():
                 return self._operator(node)
             case ast.Attribute():
@@ -86,15 +93,40 @@ class RelaxExprReader(RelaxReader):
             case _:
                 raise self.context.unsupported(node, f"`{source_of(node)}` ({type(node).__name__})")
 
+    def _literal(self, value: bool | int | float | str | None, node: ast.expr) -> Literal:
+        if isinstance(value, int) and not _LEAST <= value <= _LARGEST:
+            raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
+        return Literal(value, self.context.span(node))
+
     def _attribute(self, node: ast.Attribute) -> Value:
         if (found := self.global_function(node)) is not None:
             return found
         if self.types().is_type(node):
             return TypeValue(self.types().read(node), self.context.span(node))
+        if (number := number_of(self.context, node)) is not None:
+            return self._literal(number, node)
+        if isinstance(node.value, ast.Name) and self.scope.find(node.value.id) is not None:
+            return self._of_variable(node, node.value)
         parts = dotted(node)
         if parts is not None and parts[0] not in PREFIXES and self.scope.find(parts[0]) is None:
             raise self.undefined(ast.copy_location(ast.Name(parts[0], ast.Load()), node))
         raise self.context.unsupported(node, f"`{source_of(node)}` as a value")
+
+    def _of_variable(self, node: ast.Attribute, of: ast.Name) -> Value:
+        """Read what is known of a variable by its declared type."""
+        variable, span = self.lookup(of), self.context.span(node)
+        match node.attr:
+            case "shape":
+                found = shape_of(self.context, node, variable)
+                return found if isinstance(found, Var) else ShapeExpr(found, span=span)
+            case "dtype":
+                return Literal(dtype_of_variable(self.context, node, variable), span)
+            case "ndim" if (rank := declared_tensor(self.context, node, variable).ndim) is not None:
+                return Literal(rank, span)
+            case name if name in TYPE_PARTS:
+                return TypeValue(declared_type(self.context, node, variable), span)
+            case _:
+                raise self.context.unsupported(node, f"`{source_of(node)}` as a value")
 
     def _subscript(self, node: ast.Subscript) -> Value:
         if self.types().is_type(node):

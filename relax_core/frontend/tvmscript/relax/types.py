@@ -8,6 +8,12 @@ from types import MappingProxyType
 from relax_core.frontend.tvmscript.context import Context, Place, source_of
 from relax_core.frontend.tvmscript.names import qualified, suggestion
 from relax_core.frontend.tvmscript.plain.plain_types import plain_type, written_out
+from relax_core.frontend.tvmscript.relax.variable_parts import (
+    TYPE_PARTS,
+    declared_type,
+    dtype_of_variable,
+    shape_of,
+)
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalar.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity
@@ -84,6 +90,8 @@ class TypeReader:
                 return self._applied(node, self._name(value), self._subscript_arguments(index), {})
             case ast.Name(id="_"):
                 return OBJECT
+            case ast.Attribute(value=ast.Name() as name, attr=attr) if attr in TYPE_PARTS:
+                return declared_type(self.context, node, self.variable(name))
             case ast.Name(id=name) if (words := self.context.plain.get(name)) is not None:
                 made = plain_type(self.context.source, self._symbol, words, self.context.span(node).start)
                 return self.read(written_out(self.context, node)) if made is None else made
@@ -133,8 +141,13 @@ class TypeReader:
 
     def shape(self, node: ast.expr) -> "tuple[PrimExpr, ...] | Var":
         """Read a shape: dimensions, or the name of a variable of shape type."""
-        if not isinstance(node, ast.Name):
-            return self.dims(node)
+        match node:
+            case ast.Attribute(value=ast.Name() as name, attr="shape"):
+                return shape_of(self.context, node, self.variable(name))
+            case ast.Name():
+                pass
+            case _:
+                return self.dims(node)
         match self.variable(node):
             case Var() as var:
                 return var
@@ -269,6 +282,8 @@ class TypeReader:
         if _is_dtype_node(node):
             assert isinstance(node, ast.Constant)
             return str(node.value)
+        if isinstance(node, ast.Attribute) and node.attr == "dtype" and isinstance(node.value, ast.Name):
+            return dtype_of_variable(self.context, node, self.variable(node.value))
         raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
 
     def _ndim(self, node: ast.expr | None) -> int | None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
 from relax_core.frontend.tvmscript.scalar.operands import is_condition, is_float, unfit
 from relax_core.frontend.tvmscript.scalar.scalar_calls import KNOWN_CALLS, NotScalarCall, is_dtype, scalar_call
@@ -93,6 +94,8 @@ class ScalarReader:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 a, b = self.unified(body, orelse)
                 return Select(self.read(test), a, b, dtype_of(a), is_lazy=True, span=self.context.span(node))
+            case ast.Attribute() if (found := self._number(node)) is not None:
+                return found
             case _:
                 found = self.other(node) if self.other is not None else None
                 if found is None:
@@ -118,6 +121,11 @@ class ScalarReader:
                 return StringImm(value, span=span)
             case _:
                 raise self.context.fail("PA009", node, f"expected a number, got `{source_of(node)}`")
+
+    def _number(self, node: ast.expr) -> PrimExpr | None:
+        """Read a number that Python would compute, such as `np.finfo("float32").max`; `None` if `node` is none."""
+        number = number_of(self.context, node)
+        return None if number is None else self.literal(ast.copy_location(ast.Constant(number), node))
 
     def as_dtype(self, node: ast.expr, dtype: str) -> PrimExpr:
         """Read an expression that has to be of `dtype`: a bare literal becomes it, anything else is cast."""
@@ -227,6 +235,7 @@ class ScalarReader:
         name = qualified(node.func, self.context.aliases)
         if name is None or not name.startswith("tir."):
             found = self.other(node) if self.other is not None else None
+            found = found or self._number(node)
             if found is not None:
                 return found
             raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")

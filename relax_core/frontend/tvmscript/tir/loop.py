@@ -134,7 +134,7 @@ def _grid_range(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
 
 def _options(reader: TirReader, node: ast.Call, name: str) -> dict[str, ast.expr]:
     """Return the arguments of a loop by name: `range(a, b, step)`, `T.thread_binding(n, "threadIdx.x")`."""
-    names = "start stop step" if name == "range" else "start stop thread annotations step"
+    names = "start stop step annotations" if name == "range" else "start stop thread annotations step"
     args = list(node.args)
     is_thread_next = (
         name == "thread_binding"

@@ -1,0 +1,120 @@
+"""Numbers that Python would compute from literals: `1.0 / 3.0`, `2**-3`, `np.finfo("float32").max`, `math.sqrt(2.0)`.
+
+They are evaluated as data: only the operators and names in these tables, on numbers, with a bound on what they make.
+"""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from relax_core.frontend.tvmscript.context import Context
+from relax_core.frontend.tvmscript.names import qualified
+
+Number: TypeAlias = bool | int | float
+_DEEPEST: Final = 40
+_LARGEST_POWER: Final = 64
+_WIDEST: Final = 1 << 128
+_OPERATORS: Final[Mapping[type[ast.operator], Callable[[Any, Any], Number]]] = MappingProxyType(
+    {
+        ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+        ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    }
+)  # fmt: skip
+_CONSTANTS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        f"{module}.{name}": value
+        for module in ("numpy", "math")
+        for name, value in (("inf", math.inf), ("nan", math.nan), ("pi", math.pi), ("e", math.e))
+    }
+)
+_FUNCTIONS: Final[Mapping[str, Callable[[Any], Number]]] = MappingProxyType(
+    {
+        "float": float, "int": int, "abs": abs,
+        **{f"{module}.{name}": getattr(math, name) for module in ("numpy", "math") for name in ("sqrt", "exp", "log")},
+        **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "log2")},
+    }
+)  # fmt: skip
+_FLOATS: Final = ("float16", "float32", "float64")
+_INTEGERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_OF_FLOATS: Final = ("max", "min", "eps", "tiny")
+_OF_INTEGERS: Final = ("max", "min")
+
+
+def number_of(context: Context, node: ast.expr) -> Number | None:
+    """Return the number that `node` stands for, `None` if it is none that the text alone tells.
+
+    Raises:
+        Failed: PA010, it has no value, as a division by zero, or none that is worth to be computed.
+    """
+    try:
+        value = _value(context, node, _DEEPEST)
+    except (ArithmeticError, ValueError) as error:
+        raise context.fail("PA010", node, f"not a number: {error}") from None
+    if isinstance(value, int) and abs(value) > _WIDEST:
+        raise context.fail("PA010", node, "not a number: it has more than 128 bits")
+    return value
+
+
+def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
+    if depth == 0:
+        return None
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            value = _value(context, operand, depth - 1)
+            return value if value is None or isinstance(sign, ast.UAdd) else -value
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _combined(type(op), _value(context, left, depth - 1), _value(context, right, depth - 1))
+        case ast.Attribute(value=ast.Call(func=func, args=[dtype], keywords=[]), attr=name):
+            return _limit(context, func, dtype, name)
+        case ast.Attribute():
+            return _CONSTANTS.get(qualified(node, context.aliases) or "")
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]):
+            return float(text)
+        case ast.Call(func=func, args=[argument], keywords=[]):
+            return _applied(qualified(func, context.aliases) or "", _value(context, argument, depth - 1))
+        case _:
+            return None
+
+
+def _combined(kind: type[ast.operator], left: Number | None, right: Number | None) -> Number | None:
+    if left is None or right is None:
+        return None
+    if kind is ast.Pow and not (abs(right) <= _LARGEST_POWER and abs(left) <= _WIDEST):
+        raise ValueError("the power is too large")
+    made = _OPERATORS[kind](left, right)
+    if isinstance(made, complex):
+        raise ValueError("it is complex")
+    if isinstance(made, int) and abs(made) > _WIDEST:
+        raise ValueError("it has more than 128 bits")
+    return made
+
+
+def _applied(name: str, value: Number | None) -> Number | None:
+    if value is None:
+        return None
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name](value)
+    dtype = name.removeprefix("numpy.")
+    if dtype != name and dtype in (*_FLOATS, *_INTEGERS):
+        return np.array(value).astype(dtype).item()
+    return None
+
+
+def _limit(context: Context, func: ast.expr, dtype: ast.expr, name: str) -> Number | None:
+    """Return `np.finfo(dtype).max` and its like."""
+    given = dtype.value if isinstance(dtype, ast.Constant) else qualified(dtype, context.aliases) or ""
+    named = str(given).removeprefix("numpy.")
+    match qualified(func, context.aliases):
+        case "numpy.finfo" if named in _FLOATS and name in _OF_FLOATS:
+            return float(getattr(np.finfo(named), name))
+        case "numpy.iinfo" if named in _INTEGERS and name in _OF_INTEGERS:
+            return int(getattr(np.iinfo(named), name))
+        case _:
+            return None
