@@ -31,6 +31,19 @@ LINES = {
     "host scalars in a tuple": "y = (x, 3, True)",
     "number alone": "y = 3",
     "index map": "y = R.layout_transform(x, index_map=lambda i, j: (j, i))",
+    "index map with options": (
+        "y = R.layout_transform(x, index_map=T.index_map(lambda i, j: (j, i), "
+        'inverse_index_map=lambda i, j: (j, i), index_dtype="int32"))'
+    ),
+    "constant of a tensor": "y = R.add(x, R.const(tvm.nd.array(np.ones((2, 3), dtype='float32'))))",
+    "quotient of numbers": 'y = R.multiply(x, R.const(1.0 / 3.0, "float32"))',
+    "greatest number of a dtype": "y = R.clip(x, min=-np.inf, max=np.finfo(np.float32).max)",
+    "type of a variable": 'y = R.call_dps_packed("f", (x,), out_sinfo=x.struct_info)',
+    "type of a variable as annotation": "y: x.ty = R.add(x, x)",
+    "shape and dtype of a variable": "y: R.Tensor(x.shape, x.dtype) = R.astype(R.reshape(x, x.shape), x.dtype)",
+    "rank of a variable": "y = R.sum(x, axis=x.ndim - 1)",
+    "function of TOPI": "y = R.emit_te(topi.nn.relu, R.emit_te(tvm.topi.add, x, x, primfunc_name_hint='f'))",
+    "sharded constant": 'y = R.add(x, R.dist.const(1.0, R.DTensor((), "float32", "mesh[0]", "R, R")))',
     "sharding": 'y = R.dist.annotate_sharding(x, "mesh[0]", "S[0]")',
     "collective": 'y = R.ccl.allreduce(x, "sum", False)',
     "device": 'y = R.hint_on_device(x, R.device(device_type=1, index=0), "global")',
@@ -44,6 +57,7 @@ SIGNATURES = {
     "string": "x: I.StringType()",
     "known scalar": "x: R.Prim(value=16)",
     "callable of unknown parameters": "x: R.Callable(ret=R.Tensor, purity=False)",
+    "callable with a derived result": 'x: R.Callable(derive_func="infer", purity=True)',
     "virtual device": 'x: R.Tensor((2, 3), "float32", "llvm:1")',
     "scalar of TIR": "x: T.int64",
 }

@@ -162,6 +162,8 @@ def read_constant(context: Context, node: ast.Call) -> Constant:
         is_ragged = "inhomogeneous" in str(error)
         what = "the lists have different lengths" if is_ragged else str(error).removeprefix("Python ")
         raise context.fail("PA010", node, f"not a constant: {what}") from None
+    if data.dtype.kind == "O":
+        raise context.fail("PA010", node, "not a constant: an integer does not fit 64 bits")
     data.flags.writeable = False
     return Constant(data, span=context.span(node))
 

@@ -5,7 +5,6 @@ They are evaluated as data: only the operators and names in these tables, on num
 
 import ast
 import math
-import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -19,12 +18,6 @@ Number: TypeAlias = bool | int | float
 _DEEPEST: Final = 40
 _LARGEST_POWER: Final = 64
 _WIDEST: Final = 1 << 128
-_OPERATORS: Final[Mapping[type[ast.operator], Callable[[Any, Any], Number]]] = MappingProxyType(
-    {
-        ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-        ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-    }
-)  # fmt: skip
 _CONSTANTS: Final[Mapping[str, float]] = MappingProxyType(
     {
         f"{module}.{name}": value
@@ -52,12 +45,9 @@ def number_of(context: Context, node: ast.expr) -> Number | None:
         Failed: PA010, it has no value, as a division by zero, or none that is worth to be computed.
     """
     try:
-        value = _value(context, node, _DEEPEST)
+        return _value(context, node, _DEEPEST)
     except (ArithmeticError, ValueError) as error:
         raise context.fail("PA010", node, f"not a number: {error}") from None
-    if isinstance(value, int) and abs(value) > _WIDEST:
-        raise context.fail("PA010", node, "not a number: it has more than 128 bits")
-    return value
 
 
 def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
@@ -69,13 +59,15 @@ def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
             value = _value(context, operand, depth - 1)
             return value if value is None or isinstance(sign, ast.UAdd) else -value
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _combined(type(op), _value(context, left, depth - 1), _value(context, right, depth - 1))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _combined(op, _value(context, left, depth - 1), _value(context, right, depth - 1))
         case ast.Attribute(value=ast.Call(func=func, args=[dtype], keywords=[]), attr=name):
             return _limit(context, func, dtype, name)
         case ast.Attribute():
             return _CONSTANTS.get(qualified(node, context.aliases) or "")
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]):
+        case ast.Call(
+            func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]
+        ):
             return float(text)
         case ast.Call(func=func, args=[argument], keywords=[]):
             return _applied(qualified(func, context.aliases) or "", _value(context, argument, depth - 1))
@@ -83,17 +75,37 @@ def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
             return None
 
 
-def _combined(kind: type[ast.operator], left: Number | None, right: Number | None) -> Number | None:
+def _combined(op: ast.operator, left: Number | None, right: Number | None) -> Number | None:
     if left is None or right is None:
         return None
-    if kind is ast.Pow and not (abs(right) <= _LARGEST_POWER and abs(left) <= _WIDEST):
-        raise ValueError("the power is too large")
-    made = _OPERATORS[kind](left, right)
-    if isinstance(made, complex):
+    match op:
+        case ast.Add():
+            return _bounded(left + right)
+        case ast.Sub():
+            return _bounded(left - right)
+        case ast.Mult():
+            return _bounded(left * right)
+        case ast.Div():
+            return left / right
+        case ast.FloorDiv():
+            return left // right
+        case ast.Mod():
+            return left % right
+        case ast.Pow():
+            if abs(right) > _LARGEST_POWER:
+                raise ValueError("the power is too large")
+            return _bounded(left**right)
+        case _:
+            return None
+
+
+def _bounded(value: Any) -> Number:
+    if isinstance(value, complex):
         raise ValueError("it is complex")
-    if isinstance(made, int) and abs(made) > _WIDEST:
+    if isinstance(value, int) and abs(value) > _WIDEST:
         raise ValueError("it has more than 128 bits")
-    return made
+    assert isinstance(value, int | float)
+    return value
 
 
 def _applied(name: str, value: Number | None) -> Number | None:

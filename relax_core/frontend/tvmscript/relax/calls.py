@@ -12,11 +12,13 @@ from relax_core.frontend.tvmscript.literal.values import Literal, TypeValue, Val
 from relax_core.frontend.tvmscript.names import dotted, qualified, suggestion
 from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
 from relax_core.frontend.tvmscript.relax.coerce import is_shape, to_expr, to_scalar
+from relax_core.frontend.tvmscript.relax.emitted import emitted
 from relax_core.frontend.tvmscript.relax.generic_calls import as_written, generic_call
 from relax_core.frontend.tvmscript.relax.op_calls import (
     CALL_TYPES,
     call_operator,
     dps_call,
+    opaque_function,
     type_arguments,
     without_stars,
 )
@@ -65,7 +67,6 @@ RENAMED: Mapping[str, str] = MappingProxyType(
 STATEMENT_FORMS = ("output", "outputs", "func_attr", "dataflow", "function")
 PYTHON_FORMS: Mapping[str, str] = MappingProxyType(
     {
-        "emit_te": "it runs Python, which makes a prim func; print the module with TVM and open what it prints",
         "rewriter": "a rewriter is Python that matches and replaces; write the pattern as a pass instead",
         "macro": "a macro is Python that is expanded; print the module with TVM and open what it prints",
     }
@@ -164,9 +165,16 @@ def read_call(reader: RelaxReader, node: ast.Call) -> Value:
         return reader.scalars().read(node)
     if (device := read_device(reader, node)) is not None:
         return device
+    if reader.context.is_2022 and (spec := _unprefixed(reader, node.func, name)) is not None:
+        return call_operator(reader, node, spec)
     if "." not in name:
         return _callee_call(reader, node)
     raise reader.context.unsupported(node.func, f"`{source_of(node.func)}`")
+
+
+def _unprefixed(reader: RelaxReader, func: ast.expr, name: str) -> OpSpec | None:
+    """Return the operator that `add` or `nn.relu` means in a text of 2022, unless the program has that name."""
+    return None if _is_bound(reader, func) else find(f"relax.{name}")
 
 
 def is_read_by_schema(reader: RelaxReader, name: str) -> bool:
@@ -241,7 +249,7 @@ def _callee_call(reader: RelaxReader, node: ast.Call) -> Value:
         and reader.global_function(node.func) is None
     ):
         return _astype(reader, node, node.func)
-    callee = reader.expr(node.func)
+    callee = opaque_function(reader, node.func) or reader.expr(node.func)
     expected = _parameter_types(reader, callee, len(node.args))
     pairs = zip(_positional(reader, node), expected, strict=True)
     args = tuple(every(lambda pair: reader.expr(*pair), pairs))
@@ -396,6 +404,18 @@ def _constant(reader: RelaxReader, node: ast.Call) -> Value:
     return read_constant(reader.context, node)
 
 
+def _sharded_constant(reader: RelaxReader, node: ast.Call) -> Value:
+    """Read `R.dist.const(1.0, R.DTensor((), "float32", "mesh[0]", "R, R"))`, without its sharding."""
+    given = [*node.args, *(item.value for item in node.keywords)]
+    type_ = reader.declared(given[1]) if len(given) == 2 else None
+    if not isinstance(type_, TensorType) or type_.dtype is None:
+        raise reader.context.fail("PA006", node, "`dist.const` takes a value and the type of a tensor with its dtype")
+    message = "the sharding of a constant is left out"
+    reader.context.report("PA040", given[1], message, severity="warning")
+    dtype = ast.copy_location(ast.Constant(type_.dtype), node)
+    return read_constant(reader.context, ast.copy_location(ast.Call(node.func, [given[0], dtype], []), node))
+
+
 def _tuple(reader: RelaxReader, node: ast.Call) -> Value:
     tell_arguments(reader.context, node, None)
     fields = tuple(reader.expr(item) for item in _positional(reader, node))
@@ -454,11 +474,13 @@ _SPECIAL: Mapping[str, Callable[[RelaxReader, ast.Call], Value]] = MappingProxyT
         "relax.StringImm": _string,
         "relax.dtype": _dtype,
         "relax.const": _constant,
+        "relax.dist.const": _sharded_constant,
         "relax.tuple": _tuple,
         "relax.null_value": _null,
         "relax.TupleGetItem": _tuple_get_item,
         "relax.ExternFunc": _extern_func,
         "relax.assert_op": _by_spec(assertion, "assert_op"),
+        "relax.emit_te": emitted,
         "relax.take": _by_spec(take, "take"),
         "relax.dist.call_tir": _by_spec(dps_call, "dist.call_tir"),
         "relax.dist.call_tir_local_view": _by_spec(dps_call, "dist.call_tir_local_view"),

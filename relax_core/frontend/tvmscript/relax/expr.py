@@ -6,7 +6,7 @@ from functools import reduce
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import every, source_of
-from relax_core.frontend.tvmscript.literal.numbers import number_of
+from relax_core.frontend.tvmscript.literal.numbers import Number, number_of
 from relax_core.frontend.tvmscript.literal.values import Items, Literal, TypeValue, Value
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted
 from relax_core.frontend.tvmscript.relax import calls
@@ -93,7 +93,7 @@ class RelaxExprReader(RelaxReader):
             case _:
                 raise self.context.unsupported(node, f"`{source_of(node)}` ({type(node).__name__})")
 
-    def _literal(self, value: bool | int | float | str | None, node: ast.expr) -> Literal:
+    def _literal(self, value: Number | str | None, node: ast.expr) -> Literal:
         if isinstance(value, int) and not _LEAST <= value <= _LARGEST:
             raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
         return Literal(value, self.context.span(node))

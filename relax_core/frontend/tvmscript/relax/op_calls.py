@@ -14,7 +14,7 @@ from relax_core.frontend.tvmscript.names import suggestion
 from relax_core.frontend.tvmscript.relax.coerce import is_tuple, to_argument
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.ir.attrs import Attrs
-from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, TensorType, Tuple, TupleType, Type, Var
+from relax_core.ir.expr import Call, Expr, ExternFunc, Op, ShapeExpr, TensorType, Tuple, TupleType, Type, Var
 from relax_core.ops import find
 from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, Param, default_expr
@@ -72,6 +72,8 @@ def dps_call(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     if positional[2:] and spec.name == "relax.call_tir":
         given.named["tir_vars"] = positional.pop(2)
     types = out_types(reader, node, out, given.named)
+    if spec.name == "relax.call_tir" and positional and (opaque := opaque_function(reader, positional[0])) is not None:
+        positional[0] = ast.copy_location(ast.Constant(opaque.name), positional[0])
     if (reader.context.is_2022 or out is not None) and spec.name == "relax.call_tir" and _is_text(positional):
         # Until early 2023 packed functions are called so too.
         spec = find("relax.call_dps_packed") or spec
@@ -80,6 +82,25 @@ def dps_call(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
         attrs = (("te_grad_kwargs", read_attribute(reader.context, named)),)
     args = _place(reader, node, spec, _Given(positional, given.named))
     return Call(Op(spec.name, span=reader.context.span(node.func)), args, attrs, types, span=reader.context.span(node))
+
+
+def opaque_function(reader: RelaxReader, node: ast.expr) -> ExternFunc | None:
+    """Return what a name stands for that a text of 2022 calls and does not define; `None` for any other expression.
+
+    Texts of that year are often parts of a module, whose prim funcs stand elsewhere.
+    """
+    if not isinstance(node, ast.Name) or not reader.context.is_2022:
+        return None
+    module = reader.module
+    is_known = reader.scope.find(node.id) is not None or node.id in module.functions or node.id in module.broken
+    if is_known or node.id in reader.context.type_vars:
+        return None
+    if node.id not in reader.context.noted:
+        reader.context.noted.add(node.id)
+        hint = suggestion(node.id, [*reader.scope.visible(), *module.functions])
+        message = f"the text does not define `{node.id}`: it is read as a packed function of that name"
+        reader.context.report("PA038", node, message, hint, severity="warning")
+    return ExternFunc(node.id, span=reader.context.span(node))
 
 
 def _is_text(positional: list[ast.expr]) -> bool:

@@ -247,6 +247,9 @@ class TypeReader:
         return ShapeType(None if values is None or _is_unknown(values) else self.dims(values), ndim)
 
     def _callable(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
+        if (derived := named.pop("derive_func", None)) is not None:
+            message = "the function of the host that derives the type of a result is left out"
+            self.context.report("PA040", derived, message, severity="warning")
         self._expect(node, named, ("params", "ret", "purity"))
         given = self._given(node, ("params", "ret", "purity"), args, named)
         # As TVM: a function of unknown parameters may have side effects, unless it says otherwise.
