@@ -1,5 +1,6 @@
 """The values of two runs beside each other: of bindings by name, and of what the runs came to."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -255,23 +256,26 @@ def _stage_name(opened: OpenProgram, stage: int) -> str:
     return "Source" if stage == 0 else known[stage - 1].pass_name if 0 < stage <= len(known) else "End of the pipeline"
 
 
-def compared_call(opened: OpenProgram, context: RequestContext) -> tuple[str, tuple[Any, ...]]:
+def compared_call(
+    opened: OpenProgram, context: RequestContext, build: Callable[[], Executable] | None = None
+) -> tuple[str, tuple[Any, ...]]:
     """Return the function that runs and its arguments: given ones, or made-up ones that tell forms apart.
 
     Made-up floats have both signs, because on positive numbers alone a ReLU that is lost changes nothing. Where the
-    program stops or makes NaN of them, as a logarithm does, they are those of a run: from 0 to 1.
+    program stops or makes NaN of them, as a logarithm does, they are those of a run: from 0 to 1. What runs to tell is
+    what `build` makes, by default what the program's own pipeline does.
     """
     source = opened.source
     if source.program.inputs is not None:
         return source.call()
     entry, args = source.call(is_signed=True)
     try:
-        executable = opened.compilation.executable(context.report, context.is_cancelled)
-        held = entry_arguments(executable, entry, args)
+        whole = opened.compilation.executable(context.report, context.is_cancelled) if build is None else build()
+        held = entry_arguments(whole, entry, args)
     except DiagnosedError:
         # The comparison says why.
         return entry, args
-    trace = opened.runs.run_machine(machine_for(executable, opened, context), entry, held, context.is_cancelled)
+    trace = opened.runs.run_machine(machine_for(whole, opened, context), entry, held, context.is_cancelled)
     if trace.error is not None or any(map(_has_nan, members_of("out", trace.result).values())):
         return source.call()
     return entry, args

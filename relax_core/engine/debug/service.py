@@ -1,5 +1,8 @@
 """Answers the requests that look for faults."""
 
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
 from typing import assert_never
 
 import msgspec
@@ -65,12 +68,14 @@ def answer(message: AnyDebugRequest, opened: OpenProgram, context: RequestContex
 
 
 def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
-    name, args = compared_call(opened, context)
     if message.others:
-        programs = (opened.source.program, *message.others)
         # A program may have another pipeline than the one before it, so each is a form of its own.
-        candidates, count = forms(_printed(item, context) for item in programs), len(programs)
+        first = _built_once(_printed(opened.source.program, context))
+        name, args = compared_call(opened, context, first.build)
+        candidates = forms(chain((first,), (_printed(item, context) for item in message.others)))
+        count = 1 + len(message.others)
     else:
+        name, args = compared_call(opened, context)
         stages = opened.compilation.stages(context.report, context.is_cancelled)
         candidates, count = bisect.stage_candidates(opened.source.module, stages), len(stages) + 1
 
@@ -90,6 +95,11 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
     runs, budget = bisect.RunForms(run, record), message.budget
     found = bisect.bisect(candidates, call, runs, tolerance=tolerance, budget=budget, progress=progress)
     return msgspec.structs.replace(found, numbers=message.numbers)
+
+
+def _built_once(stage: PrintedStage) -> PrintedStage:
+    """Return a stage of which what is built is kept."""
+    return replace(stage, build=lru_cache(1)(stage.build))
 
 
 def _printed(program: Program, context: RequestContext) -> PrintedStage:
