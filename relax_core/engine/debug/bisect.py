@@ -18,6 +18,7 @@ from relax_core.engine.halving.halve import halve
 from relax_core.engine.halving.minimise import Answer
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget, Halved
 from relax_core.engine.halving.stages import stage_changes
+from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
 from relax_core.vm.external.stand_ins import calls_words
@@ -115,10 +116,11 @@ def bisect(
     """
     found = _Found(tolerance)
     guilty: _Guilty | None = None
-    for number, candidate in enumerate(candidates):
+    for number, candidate in enumerate(_read_in_turn(candidates)):
         progress(number, candidate.name)
         if not found.has_noted(candidate):
-            outcome = _outcome(candidate, call, runs.run)
+            with collector_held():
+                outcome = _outcome(candidate, call, runs.run)
             is_exact = candidate.is_printed and tolerance == DEFAULT_TOLERANCE
             found.add(candidate.name, outcome, partial(_looked, candidate, call, runs.record), looks_inside=is_exact)
             if guilty is None and found.results[-1].verdict == "different":
@@ -129,6 +131,17 @@ def bisect(
         return whole
     judges = partial(found.answered, guilty.outcome, lambda made: run_outcome(made, call, runs.run))
     return msgspec.structs.replace(whole, halved=_halved(guilty, judges, budget))
+
+
+def _read_in_turn(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates, each read when its turn comes, without collections meanwhile: what is read stays."""
+    ends = iter(candidates)
+    while True:
+        with collector_held():
+            candidate = next(ends, None)
+        if candidate is None:
+            return
+        yield candidate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
