@@ -28,6 +28,7 @@ from relax_core.bytecode.isa import (
 from relax_core.bytecode.places import result_node
 from relax_core.bytecode.tables import ConstantPool, FunctionTable
 from relax_core.check.infer import infer
+from relax_core.check.inference import TypesWhenRead
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import (
     Binding,
@@ -57,6 +58,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.rewriting.rewrite import RewriteLog
+from relax_core.ir.tir import PrimFunc
 
 AsIn: TypeAlias = Literal["fixed", "reported"]
 
@@ -150,7 +152,7 @@ class FunctionCompiler:
         match binding:
             case VarBinding(var=var, value=value):
                 self.refuse_global(value, binding)
-                is_dropped = var not in self.used and _is_void(self.type_of.get(value))
+                is_dropped = var not in self.used and self.is_void(value)
                 result = self.value(value, binding, dst=VOID if is_dropped else None)
                 is_fresh = isinstance(value, Call | Tuple | TupleGetItem | If)
             case MatchCast(var=var, value=value):
@@ -162,6 +164,19 @@ class FunctionCompiler:
         self.argument_of[var] = result
         if isinstance(result, Register) and self.register_vars[result.index] is None:
             self.register_vars[result.index] = var
+
+    def is_void(self, value: Expr) -> bool:
+        """Tell whether a value is none at all, so that no register holds it; types are asked where no call says so."""
+        match value:
+            case Call(op=ExternFunc(annotation=None), type_args=(declared,)):
+                return _is_void(declared)
+            case Call(op=GlobalVar(name=name)) if isinstance(callee := self.functions.function(name), PrimFunc):
+                return callee.ret_dtype in (None, "void")
+            case Call(op=Op(name="relax.vm.kill_object")) | Tuple():
+                # Their registers are told by what they are given.
+                return False
+            case _:
+                return _is_void(self.type_of.get(value))
 
     def refuse_global(self, value: Expr, at: Node) -> None:
         """As reported in 2022: a global function is a value only as the argument of a call."""
@@ -252,8 +267,8 @@ class FunctionCompiler:
             case ExternFunc(name=name):
                 return self.call(name, self.arguments(call.args, at), at, dst=dst)
             case GlobalVar(name=name):
-                found = self.functions.module.find(name)
-                is_kernel = found is not None and not isinstance(found.function, Function)
+                found = self.functions.function(name)
+                is_kernel = found is not None and not isinstance(found, Function)
                 is_dropped = is_kernel and dst is VOID
                 return self.call(name, self.arguments(call.args, at), at, dst=VOID if is_dropped else None)
             case callee:
@@ -318,7 +333,7 @@ def compile_module(
         CompileError: something that the machine does not have was left in the module.
     """
     functions, constants = FunctionTable(module), ConstantPool()
-    type_of = infer(module, before).types
+    type_of = TypesWhenRead(lambda: infer(module, before).types)
     instructions: list[Instruction] = []
     nodes: list[Node] = []
     diagnostics: list[Diagnostic] = []

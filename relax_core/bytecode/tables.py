@@ -7,7 +7,7 @@ import numpy as np
 from relax_core.bytecode.executable import DTypeConstant, FunctionEntry, PoolConstant, ShapeConstant, frozen
 from relax_core.bytecode.isa import ConstantRef
 from relax_core.ir.expr import Function
-from relax_core.ir.module import IRModule
+from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.tir import PrimFunc
 
 
@@ -49,6 +49,15 @@ class FunctionTable:
     module: IRModule
     entries: list[FunctionEntry] = field(default_factory=list[FunctionEntry])
     index_of: dict[str, int] = field(default_factory=dict[str, int])
+    _function_of: dict[str, BaseFunc] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The first of a name is the one that is meant.
+        self._function_of = {item.var.name: item.function for item in reversed(self.module.definitions)}
+
+    def function(self, name: str) -> BaseFunc | None:
+        """Return the function of the module that is called `name`, `None` if it has none."""
+        return self._function_of.get(name)
 
     def refer(self, name: str) -> int:
         """Return the index of the function called `name`; a global of the module goes before a packed function."""
@@ -58,8 +67,7 @@ class FunctionTable:
         return self.index_of[name]
 
     def _declared(self, name: str) -> FunctionEntry:
-        found = self.module.find(name)
-        match found and found.function:
+        match self.function(name):
             case Function() as function:
                 return FunctionEntry("vm", name, param_count=len(function.params), node=function)
             case PrimFunc() as function:

@@ -78,8 +78,7 @@ def _direct(context: TypingContext, call: Call, prim_func: PrimFunc, arg_types: 
     """Compare the arguments of a direct call with the parameters; return what the prim func gives."""
     if len(arg_types) == len(prim_func.params):
         expected = [_declared_parameter(prim_func, *pair) for pair in zip(prim_func.params, arg_types, strict=True)]
-        names = [f"argument {k + 1}, {show_type(item)}" for k, item in enumerate(arg_types)]
-        for k, words in solve(expected, arg_types, names, set[PrimVar]())[1]:
+        for k, words in solve(expected, arg_types, _names(arg_types), set[PrimVar]())[1]:
             what = f"argument {k + 1} of {show_callee(call.op)}"
             context.report(call, *_mismatch(what, expected[k], arg_types[k], words))
     return VOID if prim_func.ret_dtype in (None, "void") else PrimType(prim_func.ret_dtype)
@@ -188,8 +187,7 @@ def _checked(
 ) -> Solution | None:
     """Unify parameters with arguments; report contradictions and return `None` if there is one."""
     fixed = context.home_symbols_of.get(call.op, set[PrimVar]()) if isinstance(call.op, Var) else set[PrimVar]()
-    names = [f"argument {k + 1}, {show_type(item)}" for k, item in enumerate(arg_types)]
-    solution, wrong = solve(params, arg_types, names, fixed)
+    solution, wrong = solve(params, arg_types, _names(arg_types), fixed)
     for k, words in wrong:
         # A variable's span is its definition; the mistake is in the call.
         place = call if isinstance(args[k], Var) or args[k].span is None else args[k]
@@ -200,6 +198,10 @@ def _checked(
         if isinstance(param, PrimType) and is_object_for_prim(given, param) and not is_unknown(given):
             context.report(call, "TY042", *object_for_prim(f"argument {k + 1} of {name}", param), "warning")
     return None if any(contradiction(arg_types[k], params[k]) for k, _ in wrong) else solution
+
+
+def _names(arg_types: tuple[Type, ...]) -> Callable[[int], str]:
+    return lambda k: f"argument {k + 1}, {show_type(arg_types[k])}"
 
 
 def _mismatch(what: str, expected: Type, given: Type, words: str) -> tuple[str, str, str]:
@@ -301,16 +303,14 @@ def _scalars(arg_types: tuple[Type, ...]) -> tuple[Type, ...]:
 def _compare_buffers(
     context: TypingContext, call: Call, prim_func: PrimFunc, given: tuple[Type, ...], input_count: int
 ) -> None:
-    expected: list[Type] = []
-    names: list[str] = []
-    for k, (param, type_) in enumerate(zip(prim_func.params, given, strict=True)):
-        expected.append(_parameter_type(prim_func, param, type_))
-        what = f"input {k + 1}" if k < input_count else f"result {k + 1 - input_count}"
-        names.append(f"{what}, {show_type(type_)}")
-    _, wrong = solve(expected, given, names, set[PrimVar]())
+    def role_of(k: int) -> str:
+        return f"input {k + 1}" if k < input_count else f"result {k + 1 - input_count}"
+
+    expected = [_parameter_type(prim_func, *pair) for pair in zip(prim_func.params, given, strict=True)]
+    _, wrong = solve(expected, given, lambda k: f"{role_of(k)}, {show_type(given[k])}", set[PrimVar]())
     for k, words in wrong:
         buffer = prim_func.buffer_of(prim_func.params[k])
-        role = f"input {k + 1}" if k < input_count else f"result {k + 1 - input_count}"
+        role = role_of(k)
         place = f"the parameter {prim_func.params[k].name}" if buffer is None else f"the buffer {buffer.name}"
         wanted, found = show_type(expected[k]), show_type(given[k])
         reason = contradicted(given[k], expected[k], words)

@@ -72,12 +72,37 @@ def type_of(context: TypingContext, root: Expr) -> Type:
             continue
         sent = _leaf(context, part)
         if sent is None and isinstance(part, Call):
-            sent = unchanged_type(context, part)
+            sent = unchanged_type(context, part) or _flat_call(context, part)
             if sent is not None:
                 context.type_of[part] = sent
         if sent is None:
             stack.append((part, _steps(context, part)))
     assert type_ is not None, "every expression has a type"
+    return type_
+
+
+def _flat_call(context: TypingContext, call: Call) -> Type | None:
+    """Type a call whose arguments have no parts but the fields of tuples; `None` for any other."""
+    callee = _leaf(context, call.op)
+    if callee is None:
+        return None
+    arg_types: list[Type] = []
+    for arg in call.args:
+        type_ = _flat_tuple(context, arg) if isinstance(arg, Tuple) else _leaf(context, arg)
+        if type_ is None:
+            return None
+        arg_types.append(type_)
+    return type_of_call(context, call, callee, tuple(arg_types))
+
+
+def _flat_tuple(context: TypingContext, expr: Tuple) -> Type | None:
+    fields: list[Type] = []
+    for item in expr.fields:
+        type_ = _leaf(context, item)
+        if type_ is None:
+            return None
+        fields.append(type_)
+    type_ = context.type_of[expr] = bounded(TupleType(tuple(fields)))
     return type_
 
 

@@ -57,7 +57,7 @@ class Inferencer:
     def _infer(self, module: IRModule, before: tuple[IRModule, ...]) -> Inference:
         signature_of = _declared_signatures(module)
         typed: dict[GlobalVar, _Typed] = {}
-        for group in components(module, self._called):
+        for group in self._groups(module):
             typed.update(self._group(module, group, signature_of, before))
         types: dict[Node, Type] = {}
         diagnostics: list[Diagnostic] = []
@@ -71,6 +71,12 @@ class Inferencer:
             types[definition.var] = types[definition.function] = entry.signature
             diagnostics.extend(entry.diagnostics)
         return Inference(MappingProxyType(types), tuple(diagnostics))
+
+    def _groups(self, module: IRModule) -> tuple[tuple[GlobalVar, ...], ...]:
+        """Return the functions to type in order, those that call each other together."""
+        relax = module.relax_functions
+        # One alone waits for no other, whatever it calls.
+        return ((relax[0][0],),) if len(relax) == 1 else components(module, self._called)
 
     def _group(
         self,

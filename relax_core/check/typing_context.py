@@ -17,6 +17,7 @@ from relax_core.ir.expr import (
     FuncType,
     GlobalVar,
     ObjectType,
+    PrimType,
     ShapeType,
     TensorType,
     Tuple,
@@ -109,6 +110,13 @@ class TypingContext:
 
     def resolve(self, type_: Type) -> Type:
         """Return a declared type with shape variables replaced by their dimensions where those are known."""
+        match type_:
+            case TensorType(shape=tuple()) | ShapeType() | PrimType() | ObjectType():
+                return type_
+            case _:
+                return self._resolve(type_)
+
+    def _resolve(self, type_: Type) -> Type:
 
         def change_var(var: Var) -> "Var | Dims":
             match self.type_of.get(var):

@@ -1,6 +1,6 @@
 """Relations between types: what contradicts, what is wider, what symbols stand for, what two branches share."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from relax_core.ir.expr import (
@@ -40,9 +40,9 @@ def contradiction(given: Type, expected: Type) -> str | None:
 
     Whatever is not known statically is left to the run time.
     """
+    if given is expected or given is UNKNOWN or expected is UNKNOWN:
+        return None
     match given, expected:
-        case _ if given is UNKNOWN or expected is UNKNOWN:
-            return None
         case PrimType(dtype=a, value=x), PrimType(dtype=b, value=y):
             if a != b:
                 return f"the dtype {a} is not {b}"
@@ -95,7 +95,7 @@ def _different_dims(a: "Dims | None", b: "Dims | None") -> str | None:
     if a is None or b is None or len(a) != len(b):
         return None
     for x, y in zip(a, b, strict=True):
-        if prove_different(x, y):
+        if x is not y and prove_different(x, y):
             return f"{show_prim(x)} is not {show_prim(y)}"
     return None
 
@@ -246,20 +246,30 @@ def _pairs(expected: Type, given: Type) -> list[tuple[PrimExpr, PrimExpr]]:
 
 
 def solve(
-    expected: Sequence[Type], given: Sequence[Type], names: Sequence[str], fixed: "set[PrimVar]"
+    expected: Sequence[Type], given: Sequence[Type], names: Callable[[int], str], fixed: "set[PrimVar]"
 ) -> tuple[Solution, tuple[tuple[int, str], ...]]:
-    """Bind symbols from all arguments; return them with the places and words of each contradiction."""
+    """Bind symbols from all arguments; return them with the places and words of each contradiction.
+
+    `names` gives the words for an argument. They are asked for only if there is a contradiction to explain, because to
+    print the types of all arguments takes longer than to compare them.
+    """
     solution = Solution()
-    for a, b, name in zip(expected, given, names, strict=True):
-        bind_symbols(a, b, name, solution, fixed)
-    wrong: list[tuple[int, str]] = []
+    for a, b in zip(expected, given, strict=True):
+        bind_symbols(a, b, "", solution, fixed)
+    found = ((k, contradiction(b, solution.apply(a))) for k, (a, b) in enumerate(zip(expected, given, strict=True)))
+    wrong = [(k, words) for k, words in found if words]
+    if not wrong:
+        return solution, ()
+    named = Solution()
     for k, (a, b) in enumerate(zip(expected, given, strict=True)):
-        words = contradiction(b, solution.apply(a))
-        if words:
-            # Values of symbols explain nothing if the types contradict without them.
-            why = "" if contradiction(b, a) else solution.explain(a)
-            wrong.append((k, f"{words} ({why})" if why else words))
-    return solution, tuple(wrong)
+        bind_symbols(a, b, names(k), named, fixed)
+    return named, tuple((k, _explained(words, given[k], expected[k], named)) for k, words in wrong)
+
+
+def _explained(words: str, given: Type, expected: Type, solution: Solution) -> str:
+    # Values of symbols explain nothing if the types contradict without them.
+    why = "" if contradiction(given, expected) else solution.explain(expected)
+    return f"{words} ({why})" if why else words
 
 
 def erase(type_: Type, symbols: Container[Node], variables: Container[Node]) -> Type:

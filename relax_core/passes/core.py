@@ -7,6 +7,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 from relax_core.analysis.regions import Values, open_values
 from relax_core.check.infer import infer
+from relax_core.check.inference import TypesWhenRead
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
 from relax_core.ir.expr import Expr, Function, Type, Var
 from relax_core.ir.module import IRModule
@@ -86,6 +87,10 @@ class PassContext:
     def types(self, module: IRModule) -> Mapping[Node, Type]:
         """Return the type of every expression of `module`."""
         return self._inferred(module)
+
+    def types_when_read(self, module: IRModule) -> Mapping[Node, Type]:
+        """Return the type of every expression of `module`, inferred when one is first asked for."""
+        return TypesWhenRead(lambda: self._inferred(module))
 
     def types_of_values(self, module: IRModule) -> dict[Node, Type]:
         """Return the types of the values of `module`: kept by the pass before, or else inferred.

@@ -99,6 +99,6 @@ def test_branches_on_one_device_give_a_tensor_on_it(a: str, b: str | None, joine
 def test_a_symbol_has_the_value_of_the_first_argument_that_has_it() -> None:
     vector = TensorType((n,), "float32")
     sizes = [TensorType((const(size),), "float32") for size in (3, 4)]
-    solution, wrong = solve((vector, vector), sizes, ("argument 1", "argument 2"), set())
+    solution, wrong = solve((vector, vector), sizes, ("argument 1", "argument 2").__getitem__, set())
     assert show_type(solution.apply(NM)) == 'R.Tensor((3, m), dtype="float32")'
     assert wrong == ((1, "4 is not 3 (n is 3 from argument 1)"),)

@@ -70,8 +70,27 @@ def constant_value(expr: PrimExpr) -> int | None:
             return value
         case PrimVar():
             return None
+        case Binary(op="*") if _is_product_of_variables(expr):
+            return None
         case _:
             return constant_of(canonical_form(expr))
+
+
+def _is_product_of_variables(expr: PrimExpr) -> bool:
+    """Tell whether `expr` multiplies variables and literals other than 0: it is no constant, as sizes in bytes are."""
+    has_variable = False
+    rest = [expr]
+    while rest:
+        match rest.pop():
+            case Binary(op="*", a=a, b=b):
+                rest += (a, b)
+            case PrimVar():
+                has_variable = True
+            case IntImm(value=value) if value:
+                pass
+            case _:
+                return False
+    return has_variable
 
 
 def simplify(expr: PrimExpr) -> PrimExpr:

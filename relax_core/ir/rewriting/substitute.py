@@ -220,6 +220,10 @@ def free_vars(expr: Node) -> tuple[Var, ...]:
 
 def replace_symbols(expr: PrimExpr, symbols: Mapping[PrimVar, PrimExpr]) -> PrimExpr:
     """Return `expr` with the variables in `symbols` replaced; integer constants fold."""
+    if isinstance(expr, IntImm):
+        return expr
+    if isinstance(expr, PrimVar):
+        return symbols.get(expr, expr)
     memo: dict[Node, Node] = {}
     for current in postorder(expr):
         rebuilt = map_children(current, memo.__getitem__)

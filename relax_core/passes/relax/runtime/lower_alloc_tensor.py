@@ -29,7 +29,7 @@ DTYPE_BYTES = (("64", 8), ("32", 4), ("16", 2), ("8", 1))
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Split `builtin.alloc_tensor` into storage of as many bytes and a tensor in it."""
-    type_of = ctx.types(module)
+    type_of = ctx.types_when_read(module)
 
     def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
         names = names_in(function)
@@ -56,8 +56,11 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 def _size(dims: Expr, dtype: str, type_of: Mapping[Node, Type]) -> tuple[Expr, str]:
     """The size of the storage, and its unit: bytes if the dimensions are known one by one, else elements."""
-    type_ = type_of.get(dims)
-    values = dims.values if isinstance(dims, ShapeExpr) else type_.values if isinstance(type_, ShapeType) else None
+    if isinstance(dims, ShapeExpr):
+        values: tuple[PrimExpr, ...] | None = dims.values
+    else:
+        type_ = type_of.get(dims)
+        values = type_.values if isinstance(type_, ShapeType) else None
     if values is None:
         return dims, dtype
     total: PrimExpr = IntImm(dtype_bytes(dtype))

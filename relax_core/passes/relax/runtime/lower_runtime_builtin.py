@@ -22,7 +22,7 @@ Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Apply the table `LOWER` to every operator call."""
-    type_of = ctx.types(module)
+    type_of = ctx.types_when_read(module)
 
     def lower(node: Node) -> Node | None:
         """Rule: operator of the run time -> call of its builtin."""

@@ -177,10 +177,10 @@ def constant_of(expr: PrimExpr) -> int | None:
     """Return the value of an integer that is known; `None` if it is computed, and may wrap around or be converted."""
     if isinstance(expr, IntImm):
         return expr.value
-    if isinstance(expr, PrimVar) or dtype_of(expr) != "int64" or any(isinstance(part, Cast) for part in preorder(expr)):
-        return None
     value = constant_value(expr)
-    return value if value is not None and -(1 << 63) <= value < 1 << 63 else None
+    if value is None or dtype_of(expr) != "int64" or any(isinstance(part, Cast) for part in preorder(expr)):
+        return None
+    return value if -(1 << 63) <= value < 1 << 63 else None
 
 
 def _can_fail(expr: PrimExpr) -> bool:

@@ -60,7 +60,8 @@ def _bound(function: Function, given: Mapping[str, Any], ctx: PassContext) -> Fu
     params = tuple(param for param in function.params if param not in values)
     expected = [param.annotation for param in values if param.annotation is not None]
     shapes = [_type_of(values[param]) for param in values if param.annotation is not None]
-    solution, wrong = solve(expected, shapes, [param.name for param in values], set())
+    bound = [param.name for param in values if param.annotation is not None]
+    solution, wrong = solve(expected, shapes, bound.__getitem__, set())
     for index, words in wrong:
         ctx.fail("PS018", f"a value is not of the type {show_type(expected[index])}: {words}", function)
     rest = replace(function, params=params)
