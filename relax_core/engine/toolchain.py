@@ -1,6 +1,7 @@
 """What a session needs beyond the texts of programs: their passes, bytecode, kernels and runs."""
 
 from collections.abc import Callable
+from functools import partial
 
 from relax_core.engine.answers import ANSWERS
 from relax_core.engine.debug import changed
@@ -61,13 +62,20 @@ class Toolchain:
         if self._pass_files.refresh():
             self._open_programs.clear()
         context = RequestContext(
-            report, self._is_cancelled, self._limits, self._engine_of, self._open_program, self._open_recording
+            report,
+            self._is_cancelled,
+            self._limits,
+            self._engine_of,
+            partial(self._engine_of, is_brief=True),
+            self._open_program,
+            self._open_recording,
         )
         return ANSWERS[type(message)](message, context)
 
-    def _engine_of(self, opened: OpenProgram) -> Engine:
+    def _engine_of(self, opened: OpenProgram, *, is_brief: bool = False) -> Engine:
         program = opened.source.program
-        options = KernelOptions(mode=program.mode, finds_uninitialised=program.finds_uninitialised)
+        found = program.finds_uninitialised
+        options = KernelOptions(mode=program.mode, finds_uninitialised=found, is_brief=is_brief)
         if options not in self._engines:
             stop, compiler = self._is_cancelled, self._compiler
             self._engines[options] = Engine(is_cancelled=stop, options=options, compiler=compiler)

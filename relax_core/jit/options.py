@@ -16,15 +16,18 @@ class KernelOptions:
     transcendental functions; "fast" may also reassociate sums into a fixed tree and fuse a multiplication with
     an addition. `is_checked` is off only in benchmarks: accesses are then taken to be in range. `finds_uninitialised`
     stops a kernel that reads an element of an argument or of a temporary to which nothing was written.
-    `is_transformed` is off for the naive lowering, which tests compare with. `vector_bits` is the width of the vectors
-    that transformations write, which an engine takes from its processor where it is 0. `threads` are how many run the
-    chunks of a big kernel, its caller included; an engine takes as many as there are processors where it is 0.
+    `is_transformed` is off for the naive lowering, which tests compare with. With `is_brief` a kernel that is known to
+    run for microseconds is compiled as quickly as that goes, to the same bits; "fast" takes no notice of it.
+    `vector_bits` is the width of the vectors that transformations write, which an engine takes from its processor where
+    it is 0. `threads` are how many run the chunks of a big kernel, its caller included; an engine takes as many as
+    there are processors where it is 0.
     """
 
     mode: Mode = "exact"
     is_checked: bool = True
     finds_uninitialised: bool = False
     is_transformed: bool = True
+    is_brief: bool = False
     vector_bits: int = 0
     threads: int = 0
 

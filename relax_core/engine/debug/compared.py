@@ -43,15 +43,20 @@ class _Ran:
 
 
 def machine_for(
-    executable: Executable, opened: OpenProgram, context: RequestContext, *, records: bool = False
+    executable: Executable,
+    opened: OpenProgram,
+    context: RequestContext,
+    *,
+    records: bool = False,
+    is_brief: bool = False,
 ) -> Machine:
-    """Return a machine with the limits and the compiler of a session.
+    """Return a machine with the limits and the compiler of a session, whose kernels run a few times if it `is_brief`.
 
     Raises:
         RunError: PL018, the program is only shown as it was recorded.
     """
     opened.runs.require_machine("nothing can be compared with another run")
-    engine = context.engine_of(opened)
+    engine = context.brief_engine_of(opened) if is_brief else context.engine_of(opened)
     source = opened.source
     return Machine(
         executable,
@@ -275,7 +280,8 @@ def compared_call(
     except DiagnosedError:
         # The comparison says why.
         return entry, args
-    trace = opened.runs.run_machine(machine_for(whole, opened, context), entry, held, context.is_cancelled)
+    machine = machine_for(whole, opened, context, is_brief=build is not None)
+    trace = opened.runs.run_machine(machine, entry, held, context.is_cancelled)
     if trace.error is not None or any(map(_has_nan, members_of("out", trace.result).values())):
         return source.call()
     return entry, args

@@ -13,11 +13,15 @@ from relax_core.vm.limits import Limits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RequestContext:
-    """How to report progress, whether to stop, what a run may use, and what is kept of programs and recordings."""
+    """How to report progress, whether to stop, what a run may use, and what is kept of programs and recordings.
+
+    `brief_engine_of` gives an engine for kernels that run a few times and no more.
+    """
 
     report: Report
     is_cancelled: Callable[[], bool]
     limits: Limits
     engine_of: Callable[[OpenProgram], Engine]
+    brief_engine_of: Callable[[OpenProgram], Engine]
     opened_by: Callable[[Program], OpenProgram]
     recorded_by: Callable[[Parcel], "pipeline.Pipeline"]

@@ -85,10 +85,11 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
         context.report(Progress(f"Running after {name}" if name else "Comparing", number, count))
 
     def run(executable: Executable, args: tuple[Value, ...]) -> Trace:
-        return opened.runs.run_machine(machine_for(executable, opened, context), name, args, context.is_cancelled)
+        machine = machine_for(executable, opened, context, is_brief=True)
+        return opened.runs.run_machine(machine, name, args, context.is_cancelled)
 
     def record(executable: Executable, args: tuple[Value, ...]) -> Trace:
-        machine = machine_for(executable, opened, context, records=True)
+        machine = machine_for(executable, opened, context, records=True, is_brief=True)
         return opened.runs.run_machine(machine, name, args, context.is_cancelled)
 
     call, tolerance = bisect.Call(name, args), message.closeness.tolerance

@@ -14,7 +14,7 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.tir import Block
 
-Pipeline = Literal["written", "even", "lanes", "loops", "large"]
+Pipeline = Literal["written", "even", "lanes", "loops", "large", "brief"]
 Form = Literal["written", "even", "around", "plain"]
 """What LLVM finds of a loop: vectors, a long loop over elements side by side, only loops inside, or anything."""
 
@@ -45,6 +45,11 @@ PIPELINES: Final[Mapping[Pipeline, Passes]] = MappingProxyType(
         "loops": Passes("Loops as the program has them.", unrolls=True),
         "large": Passes(
             "The kernel is so long that anything else would take minutes.", ("sroa", "simplify_cfg"), is_quick=True
+        ),
+        "brief": Passes(
+            "The kernel runs so briefly that anything else would take longer than it.",
+            ("sroa", "simplify_cfg"),
+            is_quick=True,
         ),
     }
 )
