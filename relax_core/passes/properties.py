@@ -1,8 +1,10 @@
 """Properties of a module that passes need and give, each with the node that breaks it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from types import MappingProxyType
 
 from relax_core.ir.attrs import attr, has_attr
@@ -44,46 +46,70 @@ def culprit(module: IRModule, name: str) -> Node | None:
 
 
 @lru_cache(maxsize=1)
-def _nodes(module: IRModule) -> tuple[Node, ...]:
-    """Return the nodes of the Relax functions; cached, since all properties of a module are checked in a row."""
-    return tuple(node for _, function in module.relax_functions for node in preorder(function))
+def _nodes(module: IRModule) -> Mapping[type[Node], Sequence[tuple[int, Node]]]:
+    """Return the nodes of the Relax functions by class, each with its place in the order of all.
+
+    They are cached, since all properties of a module are checked in a row, and most ask for one class.
+    """
+    found: defaultdict[type[Node], list[tuple[int, Node]]] = defaultdict(list)
+    nodes = (node for _, function in module.relax_functions for node in preorder(function))
+    for place, current in enumerate(nodes):
+        found[type(current)].append((place, current))
+    return found
+
+
+def _nodes_of(module: IRModule, kind: type[Node]) -> Iterator[Node]:
+    """Yield the nodes of one class in the order of the text."""
+    return (node for _, node in _nodes(module).get(kind, ()))
+
+
+def _culprits_in(
+    module: IRModule, kinds: tuple[type[Node], ...], culprits_of: Callable[[Node], Iterable[Node]]
+) -> list[Node]:
+    """Return the culprits that nodes of some classes have, in the order of the text."""
+    of_kind = _nodes(module)
+    placed = [(place, found) for kind in kinds for place, node in of_kind.get(kind, ()) for found in culprits_of(node)]
+    return [found for _, found in sorted(placed, key=itemgetter(0))]
 
 
 def _not_normal(module: IRModule) -> Iterator[Node]:
-    for current in _nodes(module):
-        match current:
-            case Function(body=body) if not isinstance(body, SeqExpr):
-                yield body
-            case If(true_branch=yes, false_branch=no):
-                yield from (branch for branch in (yes, no) if not isinstance(branch, SeqExpr))
-            case SeqExpr(body=body) if not _is_leaf(body):
-                yield body
-            case Call(op=op, args=args):
-                yield from (part for part in (op, *args) if not _is_leaf(part))
-            case TupleGetItem(tuple_value=value) if not _is_leaf(value):
-                yield value
-            case VarBinding(value=SeqExpr() as value):
-                yield value
-            case _:
-                pass
+    return iter(_culprits_in(module, (Function, If, SeqExpr, Call, TupleGetItem, VarBinding), _not_normal_in))
+
+
+def _not_normal_in(current: Node) -> Iterable[Node]:
+    match current:
+        case Call(op=op, args=args):
+            return [part for part in (op, *args) if not _is_leaf(part)]
+        case VarBinding(value=SeqExpr() as value):
+            return (value,)
+        case TupleGetItem(tuple_value=value) if not _is_leaf(value):
+            return (value,)
+        case Function(body=body) if not isinstance(body, SeqExpr):
+            return (body,)
+        case If(true_branch=yes, false_branch=no):
+            return [branch for branch in (yes, no) if not isinstance(branch, SeqExpr)]
+        case SeqExpr(body=body) if not _is_leaf(body):
+            return (body,)
+        case _:
+            return ()
 
 
 def _is_leaf(value: Expr) -> bool:
-    return isinstance(value, LEAVES) or (isinstance(value, Tuple) and all(_is_leaf(item) for item in value.fields))
+    return isinstance(value, LEAVES) or (isinstance(value, Tuple) and all(map(_is_leaf, value.fields)))
 
 
 def _local_functions(module: IRModule) -> Iterator[Node]:
-    for _, function in module.relax_functions:
-        yield from (item for item in preorder(function) if isinstance(item, Function) and item is not function)
+    own = {function for _, function in module.relax_functions}
+    return (item for item in _nodes_of(module, Function) if item not in own)
 
 
 def _dataflow_blocks(module: IRModule) -> Iterator[Node]:
-    return (item for item in _nodes(module) if isinstance(item, DataflowBlock))
+    return _nodes_of(module, DataflowBlock)
 
 
 def _operator_calls(*names: str) -> Callable[[IRModule], Iterator[Node]]:
     def culprits(module: IRModule) -> Iterator[Node]:
-        return (item for item in _nodes(module) if isinstance(item, Call) and op_name(item) in names)
+        return (item for item in _nodes_of(module, Call) if op_name(item) in names)
 
     return culprits
 
@@ -91,14 +117,13 @@ def _operator_calls(*names: str) -> Callable[[IRModule], Iterator[Node]]:
 def _symbolic_values(module: IRModule) -> Iterator[Node]:
     """Yield shapes and scalars that are computed at run time, and checks that are not lowered."""
     yield from (function for _, function in module.relax_functions if not has_shape_heap(function))
-    for item in _nodes(module):
-        match item:
-            case ShapeExpr() | PrimValue() if any(isinstance(part, PrimVar) for part in preorder(item)):
-                yield item
-            case PrimValue(value=value) if not isinstance(value, IntImm | FloatImm | StringImm):
-                yield item
-            case _:
-                pass
+    yield from _culprits_in(module, (ShapeExpr, PrimValue), lambda item: (item,) if _is_symbolic(item) else ())
+
+
+def _is_symbolic(item: Node) -> bool:
+    if isinstance(item, PrimValue):
+        return not isinstance(item.value, IntImm | FloatImm | StringImm)
+    return any(isinstance(part, PrimVar) for part in preorder(item))
 
 
 def has_shape_heap(function: Function) -> bool:

@@ -219,24 +219,30 @@ def rewrite(root: N, *rules: Rule, log: RewriteLog) -> N:
     before. Unchanged parts stay the same objects. No recursion: depth is not limited.
     """
     memo: dict[Node, Rewritten] = {}
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    changed = memo.__getitem__
+    # `None` says that what is under it on the stack has had its children.
+    stack: list[Node | None] = [root]
     while stack:
-        current, is_ready = stack.pop()
-        if current in memo:
+        current = stack.pop()
+        if current is None:
+            current = cast("Node", stack.pop())
+            rebuilt = map_children(current, changed)
+            log.rebuilt(current, rebuilt)
+        elif current in memo:
             continue
-        if not is_ready and current.CHILDREN:
-            stack.append((current, True))
-            stack.extend((child, False) for child in reversed(children(current)) if child not in memo)
+        elif parts := current.PARTS(current):
+            stack += (current, None)
+            stack += parts[::-1]
             continue
-        memo[current] = _apply(current, rules, memo, log)
+        else:
+            rebuilt = current
+        memo[current] = _apply(rebuilt, rules, log)
     result = memo[root]
     assert isinstance(result, Node), "the root cannot become several nodes"
     return cast("N", result)
 
 
-def _apply(current: Node, rules: tuple[Rule, ...], memo: dict[Node, Rewritten], log: RewriteLog) -> Rewritten:
-    rebuilt = map_children(current, memo.__getitem__)
-    log.rebuilt(current, rebuilt)
+def _apply(rebuilt: Node, rules: tuple[Rule, ...], log: RewriteLog) -> Rewritten:
     result: Rewritten = rebuilt
     for rule in rules:
         if isinstance(result, tuple):

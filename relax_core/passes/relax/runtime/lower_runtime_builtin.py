@@ -14,7 +14,14 @@ from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.closures.result_types import map_symbols
-from relax_core.passes.relax.functions import context_call, integer, operator_call, packed_call, string
+from relax_core.passes.relax.functions import (
+    context_call,
+    integer,
+    operator_call,
+    packed_call,
+    rewrite_functions,
+    string,
+)
 from relax_core.passes.relax.runtime.size_conditions import depends_on_sizes
 
 Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
@@ -32,7 +39,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             case _:
                 return None
 
-    return ctx.rewrite(module, lower)
+    return rewrite_functions(module, ctx, lambda _var, _function: (lower,))
 
 
 def _result(call: Call, type_of: Mapping[Node, Type], default: Type = OBJECT) -> Type:
