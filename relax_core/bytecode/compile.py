@@ -55,7 +55,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.node import Node, nodes_in
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
@@ -312,12 +312,11 @@ def _is_void(type_: Type | None) -> bool:
 def _used_variables(function: Function) -> set[Node]:
     """The variables that are read somewhere, not only bound."""
     used: set[Node] = set()
-    for item in preorder(function):
-        match item:
-            case VarBinding(value=value) | MatchCast(value=value):
-                used.add(value)
-            case _:
-                used.update(children(item))
+    for item in nodes_in(function):
+        if isinstance(item, VarBinding | MatchCast):
+            used.add(item.value)
+        elif parts := item.PARTS(item):
+            used.update(parts)
     return used
 
 

@@ -6,12 +6,13 @@ from typing import Literal, TypeAlias
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import DataTypeImm, ExternFunc, Function, Null, Op, PrimValue, SeqExpr, ShapeExpr
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in, preorder
 from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
 
 Dialect: TypeAlias = Literal["relax", "relay"]
 
 DIALECT_ATTR = "dialect"
+_OF_RELAY = frozenset((Let, Match, Constructor, RefCreate, RefRead, RefWrite))
 
 
 def dialect_of(module: IRModule) -> Dialect:
@@ -35,14 +36,9 @@ def relay_parts(module: IRModule) -> Iterator[Node]:
     """Yield what only Relay has in `module`: data types, expressions, and names of operators without "relax."."""
     yield from module.type_data
     for item in module:
-        for part in preorder(item.function) if isinstance(item.function, Function) else ():
-            match part:
-                case Let() | Match() | Constructor() | RefCreate() | RefRead() | RefWrite():
-                    yield part
-                case Op(name=name) if not name.startswith("relax."):
-                    yield part
-                case _:
-                    pass
+        for part in nodes_in(item.function) if isinstance(item.function, Function) else ():
+            if type(part) in _OF_RELAY or (isinstance(part, Op) and not part.name.startswith("relax.")):
+                yield part
 
 
 def _shows_relay(module: IRModule) -> bool:

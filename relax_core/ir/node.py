@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, TypeVar, cast, dataclass_transform, get_origin
 
@@ -220,6 +221,12 @@ def outside(root: Node, kind: type[Node]) -> Iterator[Node]:
             yield current
             if not isinstance(current, kind):
                 stack += current.PARTS(current)[::-1]
+
+
+@lru_cache(maxsize=2)
+def nodes_in(root: Node) -> tuple[Node, ...]:
+    """Return what `preorder` yields, kept for the latest roots: analyses in a row ask for the nodes of one function."""
+    return tuple(preorder(root))
 
 
 def preorder(root: Node) -> Iterator[Node]:

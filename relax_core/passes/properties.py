@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from types import MappingProxyType
+from typing import TypeVar, cast
 
 from relax_core.ir.attrs import attr, has_attr
 from relax_core.ir.dialect import relay_parts
@@ -27,8 +28,10 @@ from relax_core.ir.expr import (
     op_name,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimVar, StringImm
+
+N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +55,15 @@ def _nodes(module: IRModule) -> Mapping[type[Node], Sequence[tuple[int, Node]]]:
     They are cached, since all properties of a module are checked in a row, and most ask for one class.
     """
     found: defaultdict[type[Node], list[tuple[int, Node]]] = defaultdict(list)
-    nodes = (node for _, function in module.relax_functions for node in preorder(function))
+    nodes = (node for _, function in module.relax_functions for node in nodes_in(function))
     for place, current in enumerate(nodes):
         found[type(current)].append((place, current))
     return found
 
 
-def _nodes_of(module: IRModule, kind: type[Node]) -> Iterator[Node]:
+def _nodes_of(module: IRModule, kind: type[N]) -> Iterator[N]:
     """Yield the nodes of one class in the order of the text."""
-    return (node for _, node in _nodes(module).get(kind, ()))
+    return (cast("N", node) for _, node in _nodes(module).get(kind, ()))
 
 
 def _culprits_in(

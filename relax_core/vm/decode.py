@@ -57,15 +57,18 @@ class _Constants:
         self.executable = executable
         self.register_count = register_count
         self.values: list[Value] = []
-        self.slot_of: dict[Argument, int] = {}
+        self.slot_of: dict[Argument | int, int] = {}
 
     def slot(self, argument: Argument) -> int:
         if isinstance(argument, Register):
             return argument.index
-        if argument not in self.slot_of:
-            self.slot_of[argument] = self.register_count + len(self.values)
+        # Most are integers, which are found sooner by themselves.
+        key = argument.value if isinstance(argument, Immediate) else argument
+        found = self.slot_of.get(key)
+        if found is None:
+            found = self.slot_of[key] = self.register_count + len(self.values)
             self.values.append(_constant(self.executable, argument))
-        return self.slot_of[argument]
+        return found
 
 
 def _constant(executable: Executable, argument: Argument) -> Value:

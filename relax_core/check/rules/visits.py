@@ -24,8 +24,8 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
-from relax_core.ir.node import Node, preorder
-from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.node import Node, nodes_in, preorder
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import type_nodes
 
 UseProblem: TypeAlias = Literal["undefined", "too early", "out of scope", "dataflow"]
@@ -112,6 +112,8 @@ class _CloseBlock:
     is_in_dataflow: bool
 
 
+_COMPOUND = (Call, Tuple, TupleGetItem, If, SeqExpr, Function)
+"""What has parts that are expressions."""
 _Step: TypeAlias = _Enter | _Bind | _OpenBlock | _CloseScope | _CloseBlock
 
 
@@ -137,7 +139,7 @@ class _Walk:
         self._stack: list[_Step] = []
 
     def run(self) -> None:
-        for part in preorder(self._root):
+        for part in nodes_in(self._root):
             if isinstance(part, Binding):
                 self._later.add(part.var)
         self._stack.append(_Enter(self._root, self._root))
@@ -165,9 +167,9 @@ class _Walk:
             case Call(op=op, args=args, type_args=type_args):
                 for type_ in type_args:
                     self._check_type(type_, expr)
-                self._push(*(_Enter(part, expr) for part in (op, *args)))
+                self._enter_all((op, *args), expr)
             case Tuple(fields=fields):
-                self._push(*(_Enter(part, expr) for part in fields))
+                self._enter_all(fields, expr)
             case TupleGetItem(tuple_value=value):
                 self._push(_Enter(value, expr))
             case If(condition=condition, true_branch=yes, false_branch=no):
@@ -182,6 +184,17 @@ class _Walk:
                 self._enter_function(expr)
             case _:
                 pass
+
+    def _enter_all(self, parts: tuple[Expr, ...], holder: Node) -> None:
+        """Enter parts in order: at once as long as nothing in them has to wait, as in most calls."""
+        for index, part in enumerate(parts):
+            if isinstance(part, Var):
+                self._use(part, holder)
+            elif not isinstance(part, _COMPOUND) or _is_flat_tuple(part):
+                self._enter(part, holder)
+            else:
+                self._push(*(_Enter(item, holder) for item in parts[index:]))
+                return
 
     def _push(self, *steps: _Step) -> None:
         self._stack.extend(reversed(steps))
@@ -293,9 +306,15 @@ class _Walk:
 
     def _check_prims(self, values: tuple[PrimExpr, ...], holder: Node) -> None:
         for value in values:
-            for part in preorder(value):
+            if isinstance(value, IntImm):
+                continue
+            for part in (value,) if isinstance(value, PrimVar) else preorder(value):
                 if isinstance(part, PrimVar) and part not in self._symbols:
                     self.facts.wrong_symbols.append(WrongSymbol(part, holder))
+
+
+def _is_flat_tuple(expr: Expr) -> bool:
+    return isinstance(expr, Tuple) and not any(isinstance(item, _COMPOUND) for item in expr.fields)
 
 
 def _functions_in(block: BindingBlock) -> tuple[VarBinding, ...]:

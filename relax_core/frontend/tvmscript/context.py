@@ -151,5 +151,10 @@ def every(read: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 def source_of(node: ast.AST) -> str:
     """Return a short form of a piece of syntax for a message."""
-    text = ast.unparse(node).split("\n")[0]
+    return shortened(ast.unparse(node))
+
+
+def shortened(text: str) -> str:
+    """Return the first line of a piece of text, as far as it goes into a message."""
+    text = text.split("\n")[0]
     return text if len(text) <= 60 else text[:57] + "..."

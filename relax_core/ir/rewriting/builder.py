@@ -23,7 +23,7 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import preorder
+from relax_core.ir.node import nodes_in
 from relax_core.ir.rewriting.rewrite import RewriteLog
 
 
@@ -52,7 +52,7 @@ class Names:
 
 def names_in(function: Function) -> Names:
     """Return a supply in which the names of all variables of `function` are taken."""
-    return Names(item.name for item in preorder(function) if isinstance(item, Var))
+    return Names(item.name for item in nodes_in(function) if isinstance(item, Var))
 
 
 class Emitter:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.buffers.buffer import UNUSED_OF_PARAMETER, read_buffer
-from relax_core.frontend.tvmscript.context import Failed, source_of
+from relax_core.frontend.tvmscript.context import Failed, shortened, source_of
 from relax_core.frontend.tvmscript.literal.literals import with_attributes
 from relax_core.frontend.tvmscript.relax.signature import declared_dtype
 from relax_core.frontend.tvmscript.scalar.operands import is_pointer_or_text
@@ -421,8 +421,9 @@ def _part(reader: TirReader, node: ast.expr) -> str:
         case ast.Constant(value=str(text)):
             return text
         case ast.Subscript():
-            message = f"`{source_of(node)}` is not in the text"
+            words = ast.unparse(node)
+            message = f"`{shortened(words)}` is not in the text"
             reader.context.report("PA031", node, message, "print it with show_meta=True", "warning")
-            return ast.unparse(node)
+            return words
         case _:
             raise reader.context.fail("PA006", node, "the message of an assertion is made of strings")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import Expr, Function, FuncType, MatchCast, PrimType, PrimValue, ShapeExpr, TupleType, Type
 from relax_core.ir.integer.prove import canonical_key, constant_value
-from relax_core.ir.node import preorder
+from relax_core.ir.node import nodes_in, preorder
 from relax_core.ir.prim import (
     Binary,
     BinaryKind,
@@ -130,7 +130,7 @@ def collect(function: Function, types: Iterable[Type]) -> ShapeHeap:
     heap = ShapeHeap()
     for type_ in types:
         _add_type(heap, type_)
-    for item in preorder(function):
+    for item in nodes_in(function):
         match item:
             case ShapeExpr(values=values):
                 for value in values:

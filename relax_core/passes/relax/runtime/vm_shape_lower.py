@@ -126,7 +126,7 @@ HEAP_TYPE = TensorType(None, "int64", 1)
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Lower every function that has no shape heap yet, and add the prim funcs that compute its dimensions."""
-    type_of = ctx.types(module)
+    type_of = ctx.types_when_read(module)
     names = Names(module.names)
     added: list[Definition] = []
 
@@ -157,7 +157,7 @@ class _Lowering:
 
     def function_lowered(self) -> Function:
         function = self.function
-        param_types = [self.type_of[item] for item in function.params]
+        param_types = [self.known_type(item) or self.type_of[item] for item in function.params]
         checked = [*param_types, *([function.ret_type] if function.ret_type is not None else [])]
         self.heap = collect(function, checked)
         body = function.body
@@ -176,11 +176,16 @@ class _Lowering:
         """Check the arguments, then bind and check their dimensions."""
         matches: list[Match] = []
         for index, param in enumerate(self.function.params):
-            type_ = self.type_of[param]
+            type_ = self.known_type(param) or self.type_of[param]
             where = f"fn={self.name}, loc=param[{index}], param={param.name}"
             demand = Demand(f"ErrorContext({where}, annotation={show_type(type_)}) ", param, matches)
             self.check(param, type_, None, demand)
         self.match(matches)
+
+    def known_type(self, value: Expr) -> Type | None:
+        """Return the type of a variable that is declared as a tensor with all of its shape: it is inferred as that."""
+        declared = value.annotation if isinstance(value, Var) else None
+        return declared if isinstance(declared, TensorType) and isinstance(declared.shape, tuple) else None
 
     def emit(self, binding: Binding, origin: Node, rule: str) -> None:
         self.made.append(self.ctx.derive(binding, origin, rule=rule))
@@ -295,7 +300,7 @@ class _Lowering:
             self.made = []
         result = self.value(body.body)
         if is_outermost and self.function.ret_type is not None:
-            self.returned(result, self.type_of.get(body.body), self.function.ret_type)
+            self.returned(result, self.known_type(body.body) or self.type_of.get(body.body), self.function.ret_type)
         if self.made and blocks and type(blocks[-1]) is BindingBlock:
             last = blocks.pop()
             blocks.append(self.ctx.derive(replace(last, bindings=(*last.bindings, *self.made)), last))
