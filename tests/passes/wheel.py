@@ -15,6 +15,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar, const
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.passes.core import Stage
+from relax_core.pattern.partition.tables import NO_TABLES
 from tests.apache_tvm import from_source
 from tests.narrow import is_list, is_tuple
 
@@ -35,9 +36,9 @@ def agrees(text: str, theirs: Any, ours: str) -> Stage:
     return stage
 
 
-def passed(module: IRModule, passes: str) -> Stage:
+def passed(module: IRModule, passes: str, tables: rc.Tables = NO_TABLES) -> Stage:
     """Run passes, of which the last one's stage is returned: its module is sound, and its calls have places."""
-    stages = rc.run_pipeline(module, passes)
+    stages = rc.run_pipeline(module, passes, tables=tables)
     assert [str(item) for item in stages[-1].diagnostics] == []
     assert [str(item) for item in rc.check(stages[-1].after) if item.severity == "error"] == []
     log = RewriteLog.merged(stage.log for stage in stages)

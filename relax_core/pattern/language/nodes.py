@@ -297,6 +297,12 @@ def is_global(name: str) -> ExprPattern:
     return ExprPattern(GlobalVar(name))
 
 
+def is_call_tir(name: str, args: "tuple[Pattern, ...] | Pattern | None" = None) -> CallPattern:
+    """Match `R.call_tir` of the prim func `name`; `args` are its inputs, or what matches their tuple."""
+    given = wildcard() if args is None else args if isinstance(args, Pattern) else is_tuple(args)
+    return is_op("relax.call_tir")(is_global(name), given)
+
+
 def is_number(value: int | float, dtype: str | None = None) -> ExprPattern:
     """Match the literal of rank 0 that is `value`; a Python int is int32 and a float float32 without `dtype`."""
     return ExprPattern(constant(value, dtype))

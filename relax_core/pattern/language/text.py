@@ -4,7 +4,7 @@
     conv.optional(lambda x: is_op("nn.relu")(x))
 
 The words are those of `tvm.relay.dataflow_pattern`, the names of its classes included, and `is_global` and `is_number`;
-`is_expr` takes a number here.
+`is_expr` takes a number here. Of `tvm.relax.dpl` there are `is_const`, `is_gv`, `is_call_tir` and `pattern[0]`, too.
 Names bound in lines above stand for one pattern each; the last line is the pattern.
 """
 
@@ -65,6 +65,7 @@ _WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "is_op": nodes.is_op,
         "is_var": nodes.is_var,
         "is_constant": nodes.is_constant,
+        "is_const": nodes.is_constant,
         "is_tuple": nodes.is_tuple,
         "is_tuple_get_item": nodes.is_tuple_get_item,
         "is_if": nodes.is_if,
@@ -72,6 +73,8 @@ _WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "is_function": nodes.is_function,
         "dominates": nodes.dominates,
         "is_global": nodes.is_global,
+        "is_gv": nodes.is_global,
+        "is_call_tir": nodes.is_call_tir,
         "is_number": _number,
         "is_expr": _number,
         "has_attr": _free(Pattern.has_attr),
@@ -189,6 +192,8 @@ class _PatternParser:
                 result = _OPERATORS[type(operator)](self.pattern(left), self.pattern(right))
             case ast.Call():
                 result = self._call(tree)
+            case ast.Subscript(value=value, slice=ast.Constant(value=int(index))):
+                result = _checked(nodes.is_tuple_get_item(self.pattern(value), index))
             case ast.Name(id=name):
                 self._fail("PT002", f"{name} is no pattern", tree, f"the words are {', '.join(_WORDS)}")
             case _:
@@ -251,6 +256,8 @@ class _PatternParser:
         match tree:
             case ast.Call() | ast.BinOp():
                 return True
+            case ast.Subscript(value=value):
+                return self._is_pattern(value)
             case ast.Name(id=name):
                 return name in self._names
             case _:

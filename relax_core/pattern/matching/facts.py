@@ -95,6 +95,11 @@ def value_arguments(call: Call) -> tuple[Expr, ...]:
     return split_attributes(call)[0] if is_relax else call.args
 
 
+def written_arguments(call: Call) -> tuple[Expr, ...]:
+    """Return the arguments of a call of Relax that are values, and its shapes: TVM's patterns count them, too."""
+    return tuple(arg for arg in call.args if isinstance(arg, ShapeExpr) or literal(arg) is None)
+
+
 def split_attributes(call: Call) -> tuple[tuple[Expr, ...], Mapping[str, AttrValue]]:
     """Split a call into value arguments and attributes, with the operator's defaults.
 

@@ -60,6 +60,7 @@ from relax_core.pattern.matching.facts import (
     literal,
     operator_name,
     value_arguments,
+    written_arguments,
 )
 from relax_core.pattern.matching.variants import COMMUTATIVE, regrouped
 from relax_core.pattern.matching.work import Noted, Work, too_deep
@@ -450,6 +451,8 @@ class _Attempt:
         noted = len(self.node_of)
         if self.visit(pattern.op, expr.op):
             args = value_arguments(expr)
+            if pattern.args is not None and len(args) < len(pattern.args):
+                args = max(args, written_arguments(expr), key=len)
             if pattern.args is None or self._all(pattern, expr, pattern.args, args):
                 return True
             if operator_name(expr.op) in COMMUTATIVE and self._all(pattern, expr, pattern.args[::-1], args):

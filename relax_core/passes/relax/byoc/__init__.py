@@ -1,0 +1,1 @@
+"""Offloading: composites, regions and what they are handed to."""

@@ -1,0 +1,123 @@
+"""The matches of a composite's pattern in a dataflow block: which become units of it, and which cannot."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, Var
+from relax_core.ir.node import Node
+from relax_core.pattern.language.nodes import (
+    CallPattern,
+    OperatorPattern,
+    Pattern,
+    TupleGetItemPattern,
+    TuplePattern,
+)
+from relax_core.pattern.matching.facts import MatchContext
+from relax_core.pattern.matching.matcher import Match, Miss, try_match
+from relax_core.pattern.matching.work import Work
+from relax_core.pattern.partition.dataflow import DataflowGroups, Unit
+from relax_core.pattern.partition.tables import Check
+
+Obstacle = Literal["overlap", "cycle", "another block", "predicate"]
+REASONS = MappingProxyType(
+    {
+        "overlap": "a part of it belongs to another composite",
+        "cycle": "a value leaves it and comes back, so that each would wait for the other",
+        "another block": "a part of it is bound outside of this dataflow block",
+        "predicate": "the table's predicate refuses it",
+    }
+)
+_INSIDE = (CallPattern, OperatorPattern, TuplePattern, TupleGetItemPattern)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusal:
+    """A match that becomes no unit: `because` are the nodes that are in its way."""
+
+    root: Binding
+    obstacle: Obstacle
+    because: tuple[Node, ...]
+
+
+@dataclass(slots=True, eq=False)
+class CompositeMatches:
+    """What a pattern matches in a block, in the order of the bindings; `groups` are the units so far.
+
+    A match that holds all of a unit before takes its place, and one that shares a part of it is refused. Values in a
+    match may be used outside of it: the unit gives them, too.
+    """
+
+    groups: DataflowGroups
+    pattern: Pattern
+    check: Check
+    facts: MatchContext
+    work: Work = field(default_factory=Work)
+    units: dict[Unit, Match] = field(default_factory=dict[Unit, Match])
+    refusals: list[Refusal] = field(default_factory=list[Refusal])
+    misses: list[tuple[Binding, Miss]] = field(default_factory=list[tuple[Binding, Miss]])
+
+    def find(self) -> "CompositeMatches":
+        """Try the pattern at every call of the block, and return this."""
+        for binding in tuple(self.groups.place_of):
+            match binding.value:
+                case Call(op=GlobalVar()) | Call(op=Var()):
+                    pass
+                case Call() as call:
+                    self._try(binding, call)
+                case _:
+                    pass
+        return self
+
+    def _try(self, binding: Binding, call: Call) -> None:
+        found = try_match(self.pattern, call, self.facts, self.work)
+        if isinstance(found, Miss):
+            self.misses.append((binding, found))
+            return
+        obstacle = self._add(binding, found)
+        if obstacle is not None:
+            self.refusals.append(obstacle)
+
+    def _add(self, root: Binding, found: Match) -> Refusal | None:
+        """Make a unit of a match, or say what is in its way."""
+        vars_ = tuple(dict.fromkeys(self._described(found)))
+        outside = tuple(var for var in vars_ if var not in self.groups.binding_of)
+        if outside:
+            return Refusal(root, "another block", outside)
+        if not self.check(found):
+            return Refusal(root, "predicate", ())
+        members = dict.fromkeys((*(self.groups.binding_of[var] for var in vars_), root))
+        before = {unit for item in members if (unit := self.groups.unit_of[item]) in self.units}
+        shared = tuple(item for unit in before for item in unit.bindings if item not in members)
+        if shared:
+            return Refusal(root, "overlap", tuple(item for unit in before for item in unit.bindings if item in members))
+        way = self.groups.detour(members)
+        if way:
+            return Refusal(root, "cycle", way)
+        for unit in before:
+            del self.units[unit]
+        self.units[self.groups.join(members)] = found
+        return None
+
+    def _described(self, found: Match) -> Iterator[Var]:
+        """Yield the variables of what parts of the pattern describe from inside: calls, tuples and their fields."""
+        parts = found.node_of.items()
+        values = {
+            self.facts.value(node) for part, node in parts if isinstance(part, _INSIDE) and node is not found.root
+        }
+        for _, node in parts:
+            if isinstance(node, Var) and self.facts.value(node) in values:
+                yield from self._aliases(node)
+
+    def _aliases(self, var: Expr) -> Iterator[Var]:
+        """Yield the variables between `var` and the value behind it."""
+        while isinstance(var, Var) and var in self.facts.value_of:
+            yield var
+            var = self.facts.value_of[var]
+
+
+def leaking(groups: DataflowGroups, unit: Unit) -> tuple[Binding, ...]:
+    """Return the bindings of a unit, its last one aside, whose values are used outside of it."""
+    given = groups.outputs()[unit]
+    return tuple(item for item in unit.bindings[:-1] if item.var in given)

@@ -1,0 +1,127 @@
+"""Groups of bindings of a dataflow block: what depends on what, and what a group gives to the others."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from relax_core.ir.expr import Binding, DataflowBlock, DataflowVar, MatchCast, Var
+from relax_core.ir.node import preorder
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.rewriting.substitute import free_symbols
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unit:
+    """Bindings that are computed together, in the order of their block; most are one binding."""
+
+    bindings: tuple[Binding, ...]
+
+
+class DataflowGroups:
+    """The units of a dataflow block: at first a binding each, then some of them joined.
+
+    `inputs` are the bindings of the block whose values or dimensions a binding uses, `users` the other way round.
+    """
+
+    def __init__(self, block: DataflowBlock) -> None:
+        self.place_of = {item: number for number, item in enumerate(block.bindings)}
+        self.binding_of: Mapping[Var, Binding] = {item.var: item for item in block.bindings}
+        self._definer_of: dict[PrimVar, Binding] = {}
+        for item in block.bindings:
+            for symbol in free_symbols(item.type) if isinstance(item, MatchCast) else ():
+                self._definer_of.setdefault(symbol, item)
+        self.inputs = {item: tuple(self._inputs(item)) for item in block.bindings}
+        self.users: dict[Binding, list[Binding]] = {item: [] for item in block.bindings}
+        for item, inputs in self.inputs.items():
+            for producer in inputs:
+                self.users[producer].append(item)
+        self.unit_of = {item: Unit((item,)) for item in block.bindings}
+
+    def _inputs(self, binding: Binding) -> Iterable[Binding]:
+        used = (item for item in preorder(binding.value) if isinstance(item, Var))
+        found = dict.fromkeys(self.binding_of[item] for item in used if item in self.binding_of)
+        if self._definer_of:
+            definers = (self._definer_of.get(item, binding) for item in free_symbols(binding.value))
+            found.update(dict.fromkeys(item for item in definers if self.place_of[item] < self.place_of[binding]))
+        return found
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The units in the order of their first bindings."""
+        return tuple(dict.fromkeys(self.unit_of.values()))
+
+    def join(self, members: Iterable[Binding]) -> Unit:
+        """Make one unit of the units of `members`."""
+        whole = {item for member in members for item in self.unit_of[member].bindings}
+        unit = Unit(tuple(sorted(whole, key=self.place_of.__getitem__)))
+        self.unit_of.update(dict.fromkeys(unit.bindings, unit))
+        return unit
+
+    def detour(self, members: Iterable[Binding]) -> tuple[Binding, ...]:
+        """Return a way that leaves `members` and comes back to them, `()` if there is none: then they can be joined.
+
+        It leads from a member over other units, a binding each, to a member. No unit may reach behind the last of
+        `members`. Complexity: linear in the bindings up to that one, and constant if nothing leaves them before it.
+        """
+        inside = frozenset(item for member in members for item in self.unit_of[member].bindings)
+        last = max(self.place_of[item] for item in inside)
+        came_from: dict[Unit, Binding] = {}
+        queue: deque[Unit] = deque()
+
+        def reach(producers: Iterable[Binding]) -> Iterator[tuple[Binding, Binding]]:
+            for producer in producers:
+                for user in self.users[producer]:
+                    if self.place_of[user] <= last:
+                        yield producer, user
+
+        def visit(producers: Iterable[Binding], *, is_start: bool) -> tuple[Binding, ...]:
+            for producer, user in reach(producers):
+                if user in inside:
+                    if not is_start:
+                        return self._way(producer, user, came_from)
+                elif self.unit_of[user] not in came_from:
+                    came_from[self.unit_of[user]] = producer
+                    queue.append(self.unit_of[user])
+            return ()
+
+        found = visit(sorted(inside, key=self.place_of.__getitem__), is_start=True)
+        while queue and not found:
+            found = visit(queue.popleft().bindings, is_start=False)
+        return found
+
+    def _way(self, producer: Binding, end: Binding, came_from: Mapping[Unit, Binding]) -> tuple[Binding, ...]:
+        way = [end, producer]
+        while (before := came_from.get(self.unit_of[way[-1]])) is not None:
+            way.append(before)
+        return tuple(reversed(way))
+
+    def outputs(self) -> Mapping[Unit, tuple[Var, ...]]:
+        """Return for each unit the variables that are used outside of it, in the order in which their uses stand.
+
+        What the block gives to others is used where it is bound. A unit that nothing uses gives its last variable.
+        """
+        found: dict[Unit, dict[Var, None]] = {unit: {} for unit in self.units}
+        for binding, inputs in self.inputs.items():
+            unit = self.unit_of[binding]
+            if not isinstance(binding.var, DataflowVar):
+                found[unit][binding.var] = None
+            for producer in inputs:
+                if self.unit_of[producer] is not unit:
+                    found[self.unit_of[producer]][producer.var] = None
+        return {unit: tuple(given) or (unit.bindings[-1].var,) for unit, given in found.items()}
+
+    def order(self) -> tuple[Unit, ...]:
+        """Return the units so that each stands behind those that it uses, and otherwise by their first bindings."""
+        done: dict[Unit, None] = {}
+        entered: set[Unit] = set()
+        stack = [(unit, False) for unit in reversed(self.units)]
+        while stack:
+            unit, is_ready = stack.pop()
+            if is_ready:
+                done[unit] = None
+            elif unit not in entered:
+                entered.add(unit)
+                stack.append((unit, True))
+                inputs = [self.unit_of[item] for member in unit.bindings for item in self.inputs[member]]
+                stack += [(item, False) for item in reversed(inputs) if item not in entered]
+        return tuple(done)
