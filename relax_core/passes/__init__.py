@@ -22,7 +22,7 @@ from relax_core.passes.relax.algebra import (
     reorder_take_after_matmul,
 )
 from relax_core.passes.relax.blocks import convert_to_dataflow, topological_sort
-from relax_core.passes.relax.byoc import fuse_ops_by_pattern
+from relax_core.passes.relax.byoc import fuse_ops_by_pattern, merge_composite_functions
 from relax_core.passes.relax.closures import elide_closure_wrappers, lambda_lift
 from relax_core.passes.relax.fusion import fuse_ops, fuse_tir
 from relax_core.passes.relax.interfaces import (
@@ -82,6 +82,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             fuse_ops,
             fuse_tir,
             fuse_ops_by_pattern,
+            merge_composite_functions,
             eliminate_common_subexpr,
             fold_constant,
             dead_code_elimination,

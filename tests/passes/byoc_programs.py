@@ -61,6 +61,10 @@ PARTIAL: Mapping[str, str] = {
     "dnnl.mm_add": "is_op('relax.add')(is_op('relax.matmul')(wildcard(), wildcard()), wildcard())",
     "dnnl.concat": "is_op('relax.concat')(is_tuple([is_op('relax.exp')(wildcard()), "
     "is_op('relax.nn.relu')(wildcard())]))",
+    "one.relu": "is_op('relax.nn.relu')(wildcard())",
+    "one.tanh": "is_op('relax.tanh')(wildcard())",
+    "one.add": "is_op('relax.add')(wildcard(), wildcard())",
+    "one.mul": "is_op('relax.multiply')(wildcard(), wildcard())",
     "t.exp": "is_op('relax.exp')(wildcard())",
 }
 """Patterns of single tests."""

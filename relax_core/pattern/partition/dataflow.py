@@ -65,7 +65,7 @@ class DataflowGroups:
         """
         inside = frozenset(item for member in members for item in self.unit_of[member].bindings)
         last = max(self.place_of[item] for item in inside)
-        came_from: dict[Unit, Binding] = {}
+        came_from: dict[Unit, tuple[Binding, Binding]] = {}
         queue: deque[Unit] = deque()
 
         def reach(producers: Iterable[Binding]) -> Iterator[tuple[Binding, Binding]]:
@@ -80,7 +80,7 @@ class DataflowGroups:
                     if not is_start:
                         return self._way(producer, user, came_from)
                 elif self.unit_of[user] not in came_from:
-                    came_from[self.unit_of[user]] = producer
+                    came_from[self.unit_of[user]] = (producer, user)
                     queue.append(self.unit_of[user])
             return ()
 
@@ -89,24 +89,28 @@ class DataflowGroups:
             found = visit(queue.popleft().bindings, is_start=False)
         return found
 
-    def _way(self, producer: Binding, end: Binding, came_from: Mapping[Unit, Binding]) -> tuple[Binding, ...]:
+    def _way(
+        self, producer: Binding, end: Binding, came_from: Mapping[Unit, tuple[Binding, Binding]]
+    ) -> tuple[Binding, ...]:
+        """Return the way to `end`; of a unit on it, the binding that it is entered by and that it is left by."""
         way = [end, producer]
-        while (before := came_from.get(self.unit_of[way[-1]])) is not None:
-            way.append(before)
+        while (step := came_from.get(self.unit_of[way[-1]])) is not None:
+            before, entered = step
+            way += (before,) if entered is way[-1] else (entered, before)
         return tuple(reversed(way))
 
     def outputs(self) -> Mapping[Unit, tuple[Var, ...]]:
-        """Return for each unit the variables that are used outside of it, in the order in which their uses stand.
+        """Return for each unit the variables that are used outside of it: what the block gives, then the others.
 
-        What the block gives to others is used where it is bound. A unit that nothing uses gives its last variable.
+        The others are in the order in which their uses stand. A unit that nothing uses gives its last variable.
         """
         found: dict[Unit, dict[Var, None]] = {unit: {} for unit in self.units}
-        for binding, inputs in self.inputs.items():
-            unit = self.unit_of[binding]
+        for binding, unit in self.unit_of.items():
             if not isinstance(binding.var, DataflowVar):
                 found[unit][binding.var] = None
+        for binding, inputs in self.inputs.items():
             for producer in inputs:
-                if self.unit_of[producer] is not unit:
+                if self.unit_of[producer] is not self.unit_of[binding]:
                     found[self.unit_of[producer]][producer.var] = None
         return {unit: tuple(given) or (unit.bindings[-1].var,) for unit, given in found.items()}
 

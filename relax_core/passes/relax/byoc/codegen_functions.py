@@ -19,6 +19,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax.byoc.outline import CODEGEN, COMPOSITE, PRIMITIVE, is_open
@@ -45,13 +46,16 @@ def composite_name(function: Function) -> str:
     return str(attr(function.attrs, COMPOSITE))
 
 
-def with_local_composites(function: Function, composites: Mapping[str, Function], ctx: PassContext) -> Function:
+def with_local_composites(
+    function: Function, composites: Mapping[str, Function], ctx: PassContext, *, keeps_symbols: bool
+) -> Function:
     """Return `function` with each composite that it calls as a local function, bound before its first call.
 
-    Its bindings stand in one ordinary block: a dataflow block holds no local functions.
+    Its bindings stand in one ordinary block: a dataflow block holds no local functions. With `keeps_symbols` the
+    dimensions of the composites are those of the function, else each has its own.
     """
     assert isinstance(function.body, SeqExpr), "a function that was outlined is in normal form"
-    moving = _Moving(composites, ctx)
+    moving = _Moving(composites, ctx, keeps_symbols)
     for block in function.body.blocks:
         for item in block.bindings:
             moving.add(item)
@@ -65,6 +69,7 @@ class _Moving:
 
     composites: Mapping[str, Function]
     ctx: PassContext
+    keeps_symbols: bool
     bindings: list[Binding] = field(default_factory=list[Binding])
     values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     local_of: dict[str, Var] = field(default_factory=dict[str, Var])
@@ -86,7 +91,8 @@ class _Moving:
         if name not in self.local_of:
             composite = self.composites[name]
             var = self.local_of[name] = Var(self.names.fresh("local_func"))
-            copy = fresh_copy(composite, {}, self.ctx)
+            found = () if self.keeps_symbols else free_symbols(composite)
+            copy = fresh_copy(composite, {item: PrimVar(item.name, item.dtype) for item in found}, self.ctx)
             attrs = tuple(item for item in copy.attrs if item[0] != PRIMITIVE)
             local = self.ctx.derive(replace(copy, attrs=attrs, is_private=False), composite)
             self.bindings.append(self.ctx.derive(VarBinding(var, local), composite))
@@ -133,7 +139,9 @@ def in_target_functions(module: IRModule, ctx: PassContext) -> IRModule:
     for item in module.definitions:
         name = item.var.name
         if name in var_of:
-            wrapper = with_local_composites(target_function(name, composites[name], ctx), composites, ctx)
+            wrapper = with_local_composites(
+                target_function(name, composites[name], ctx), composites, ctx, keeps_symbols=True
+            )
             item = ctx.derive(Definition(var_of[name], wrapper), item)
         elif is_open(item.function):
             item = ctx.rewrite(item, call_wrapper)

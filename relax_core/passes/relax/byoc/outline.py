@@ -57,9 +57,13 @@ class Outlining:
         key = structural_hash(function)
         found = self._by_hash.get(key)
         if found is None:
-            found = self._by_hash[key] = GlobalVar(self.names.fresh(fused_name(unit)))
+            found = self._by_hash[key] = GlobalVar(self._fresh_name(function, unit))
             self.added.append(self._ctx.derive(Definition(found, function), *unit.bindings))
         return found
+
+    def _fresh_name(self, function: Function, unit: Unit) -> str:
+        name, target = self.names.fresh(fused_name(unit)), attr(function.attrs, CODEGEN)
+        return name if target is None else self.names.fresh(f"{name}_{target}")
 
     def module(self, module: IRModule) -> IRModule:
         """Return `module` with the functions that were made."""

@@ -58,9 +58,9 @@ def grouped_function(
 ) -> Grouped:
     """Make the function of a group of bindings, whose result is its output, or a tuple of several.
 
-    What the bindings use becomes parameters in the order of its first use, constants too unless they are to stay. A
-    field of a tuple that comes from outside is taken before the call. Dimensions that no parameter gives come as one
-    shape.
+    What the bindings use becomes parameters in the order of its first use: constants too, unless they are to stay, and
+    shapes that functions of the module are given. A field of a tuple that comes from outside is taken before the call.
+    Dimensions that no parameter gives come as one shape.
     """
     inside = {item.var for item in group.bindings}
     fields = tuple(item for item in group.bindings if _is_outer_field(item, inside) and item.var not in group.outputs)
@@ -111,13 +111,20 @@ class _Making:
             self.param_of[outside] = self.ctx.derive(param, outside)
             self.args.append(given)
 
+    @property
+    def literal_count(self) -> int:
+        """How many constants and shapes there are parameters for."""
+        return sum(isinstance(item, Constant | ShapeExpr) for item in self.args)
+
     def take_all(self, value: Expr, inside: set[Var]) -> None:
         """Make parameters for what a value uses."""
+        shapes = value.args if isinstance(value, Call) and isinstance(value.op, GlobalVar) else ()
         for part in (*preorder(value), *free_vars(value)):
             match part:
                 case Constant() if self.lifts_constants:
-                    count = sum(isinstance(item, Constant) for item in self.args)
-                    self.take(part, part, f"param_{count}")
+                    self.take(part, part, f"param_{self.literal_count}")
+                case ShapeExpr() if part in shapes:
+                    self.take(part, part, f"param_{self.literal_count}")
                 case Var() if part not in inside:
                     self.take(part, part, part.name)
                 case _:
@@ -151,8 +158,8 @@ class _Making:
         return self.ctx.derive(made, binding)
 
     def constants(self, node: Node) -> Node | None:
-        """Rule: constant -> parameter."""
-        return self.param_of.get(node) if isinstance(node, Constant) else None
+        """Rule: constant or shape -> parameter."""
+        return self.param_of.get(node) if isinstance(node, Constant | ShapeExpr) else None
 
     def renamed(self) -> Iterator[Var]:
         """Yield the parameters with the function's own symbols in their types."""
