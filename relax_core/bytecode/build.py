@@ -18,6 +18,7 @@ from relax_core.passes.pipeline import (
 
 REQUIRED = (
     "in Relax",
+    "linked backends",
     "normal form",
     "no local functions",
     "no dataflow blocks",

@@ -22,7 +22,12 @@ from relax_core.passes.relax.algebra import (
     reorder_take_after_matmul,
 )
 from relax_core.passes.relax.blocks import convert_to_dataflow, topological_sort
-from relax_core.passes.relax.byoc import fuse_ops_by_pattern, merge_composite_functions
+from relax_core.passes.relax.byoc import (
+    fuse_ops_by_pattern,
+    link_reference_backend,
+    merge_composite_functions,
+    run_codegen,
+)
 from relax_core.passes.relax.closures import elide_closure_wrappers, lambda_lift
 from relax_core.passes.relax.fusion import fuse_ops, fuse_tir
 from relax_core.passes.relax.interfaces import (
@@ -83,6 +88,8 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             fuse_tir,
             fuse_ops_by_pattern,
             merge_composite_functions,
+            run_codegen,
+            link_reference_backend,
             eliminate_common_subexpr,
             fold_constant,
             dead_code_elimination,

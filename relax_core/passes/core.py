@@ -163,6 +163,7 @@ class Pass:
     are the codes of errors that a module may have if this is the first pass that it goes through.
     `to_dialect` is the dialect of the result, if that is another than the pass's own. `reads_data` tells whether the
     pass looks at the elements of constants; one that does not also accepts a module whose text lacks them.
+    `sees_external` tells whether it is given the functions that RunCodegen handed to a backend.
     """
 
     name: str
@@ -177,6 +178,7 @@ class Pass:
     repairs: tuple[str, ...] = ()
     to_dialect: Dialect | None = None
     reads_data: bool = True
+    sees_external: bool = False
 
     @property
     def tolerates(self) -> tuple[str, ...]:

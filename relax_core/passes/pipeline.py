@@ -18,6 +18,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.builder import normalize
 from relax_core.passes import PASSES
 from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
+from relax_core.passes.external import with_external, without_external
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
 from relax_core.passes.own import OWN_PASSES, OwnFunction, own_pass
 from relax_core.passes.properties import PROPERTIES, culprit
@@ -169,9 +170,11 @@ def run_step(
     def run() -> IRModule:
         if refusal:
             raise CompileError(refusal)
-        start_module = _normalized(module, context) if NORMAL_FORM in step.pass_.needs else module
+        seen, external = (module, ()) if step.pass_.sees_external else without_external(module, context)
+        start_module = _normalized(seen, context) if NORMAL_FORM in step.pass_.needs else seen
         _require(step.pass_, start_module, context)
-        return step.pass_.run(start_module, step.options, context)
+        made = step.pass_.run(start_module, step.options, context)
+        return module if made is seen else with_external(made, external, context)
 
     try:
         after = module_made(step.pass_, run)

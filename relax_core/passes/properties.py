@@ -144,6 +144,10 @@ def _without_symbol(module: IRModule) -> Iterator[Node]:
             yield item.function
 
 
+def _unlinked(module: IRModule) -> Iterator[Node]:
+    return (item.function for item in module.definitions if attr(item.function.attrs, "External"))
+
+
 def _unpromised(module: IRModule) -> Iterator[Node]:
     for _, function in module.relax_functions:
         if function.is_pure and attr(function.attrs, FORCE_PURE) is not True:
@@ -162,6 +166,7 @@ PROPERTIES: Mapping[str, Property] = MappingProxyType(
         item.name: item
         for item in (
             Property("in Relax", "without what only Relay has", relay_parts),
+            Property("linked backends", "whose external functions have a body of the reference backend", _unlinked),
             Property("normal form", "in A-normal form", _not_normal),
             Property("no local functions", "without local functions", _local_functions),
             Property("no dataflow blocks", "without dataflow blocks", _dataflow_blocks),

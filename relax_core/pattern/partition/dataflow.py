@@ -11,7 +11,7 @@ from relax_core.ir.rewriting.substitute import free_symbols
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unit:
+class BindingUnit:
     """Bindings that are computed together, in the order of their block; most are one binding."""
 
     bindings: tuple[Binding, ...]
@@ -35,7 +35,7 @@ class DataflowGroups:
         for item, inputs in self.inputs.items():
             for producer in inputs:
                 self.users[producer].append(item)
-        self.unit_of = {item: Unit((item,)) for item in block.bindings}
+        self.unit_of = {item: BindingUnit((item,)) for item in block.bindings}
 
     def _inputs(self, binding: Binding) -> Iterable[Binding]:
         used = (item for item in preorder(binding.value) if isinstance(item, Var))
@@ -46,14 +46,14 @@ class DataflowGroups:
         return found
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def units(self) -> tuple[BindingUnit, ...]:
         """The units in the order of their first bindings."""
         return tuple(dict.fromkeys(self.unit_of.values()))
 
-    def join(self, members: Iterable[Binding]) -> Unit:
+    def join(self, members: Iterable[Binding]) -> BindingUnit:
         """Make one unit of the units of `members`."""
         whole = {item for member in members for item in self.unit_of[member].bindings}
-        unit = Unit(tuple(sorted(whole, key=self.place_of.__getitem__)))
+        unit = BindingUnit(tuple(sorted(whole, key=self.place_of.__getitem__)))
         self.unit_of.update(dict.fromkeys(unit.bindings, unit))
         return unit
 
@@ -65,8 +65,8 @@ class DataflowGroups:
         """
         inside = frozenset(item for member in members for item in self.unit_of[member].bindings)
         last = max(self.place_of[item] for item in inside)
-        came_from: dict[Unit, tuple[Binding, Binding]] = {}
-        queue: deque[Unit] = deque()
+        came_from: dict[BindingUnit, tuple[Binding, Binding]] = {}
+        queue: deque[BindingUnit] = deque()
 
         def reach(producers: Iterable[Binding]) -> Iterator[tuple[Binding, Binding]]:
             for producer in producers:
@@ -90,7 +90,7 @@ class DataflowGroups:
         return found
 
     def _way(
-        self, producer: Binding, end: Binding, came_from: Mapping[Unit, tuple[Binding, Binding]]
+        self, producer: Binding, end: Binding, came_from: Mapping[BindingUnit, tuple[Binding, Binding]]
     ) -> tuple[Binding, ...]:
         """Return the way to `end`; of a unit on it, the binding that it is entered by and that it is left by."""
         way = [end, producer]
@@ -99,12 +99,12 @@ class DataflowGroups:
             way += (before,) if entered is way[-1] else (entered, before)
         return tuple(reversed(way))
 
-    def outputs(self) -> Mapping[Unit, tuple[Var, ...]]:
+    def outputs(self) -> Mapping[BindingUnit, tuple[Var, ...]]:
         """Return for each unit the variables that are used outside of it: what the block gives, then the others.
 
         The others are in the order in which their uses stand. A unit that nothing uses gives its last variable.
         """
-        found: dict[Unit, dict[Var, None]] = {unit: {} for unit in self.units}
+        found: dict[BindingUnit, dict[Var, None]] = {unit: {} for unit in self.units}
         for binding, unit in self.unit_of.items():
             if not isinstance(binding.var, DataflowVar):
                 found[unit][binding.var] = None
@@ -114,10 +114,10 @@ class DataflowGroups:
                     found[self.unit_of[producer]][producer.var] = None
         return {unit: tuple(given) or (unit.bindings[-1].var,) for unit, given in found.items()}
 
-    def order(self) -> tuple[Unit, ...]:
+    def order(self) -> tuple[BindingUnit, ...]:
         """Return the units so that each stands behind those that it uses, and otherwise by their first bindings."""
-        done: dict[Unit, None] = {}
-        entered: set[Unit] = set()
+        done: dict[BindingUnit, None] = {}
+        entered: set[BindingUnit] = set()
         stack = [(unit, False) for unit in reversed(self.units)]
         while stack:
             unit, is_ready = stack.pop()

@@ -17,7 +17,7 @@ from relax_core.pattern.language.nodes import (
 from relax_core.pattern.matching.facts import MatchContext
 from relax_core.pattern.matching.matcher import Match, Miss, try_match
 from relax_core.pattern.matching.work import Work
-from relax_core.pattern.partition.dataflow import DataflowGroups, Unit
+from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 from relax_core.pattern.partition.tables import Check
 
 Obstacle = Literal["overlap", "cycle", "another block", "predicate"]
@@ -54,7 +54,7 @@ class CompositeMatches:
     check: Check
     facts: MatchContext
     work: Work = field(default_factory=Work)
-    units: dict[Unit, Match] = field(default_factory=dict[Unit, Match])
+    units: dict[BindingUnit, Match] = field(default_factory=dict[BindingUnit, Match])
     refusals: list[Refusal] = field(default_factory=list[Refusal])
     misses: list[tuple[Binding, Miss]] = field(default_factory=list[tuple[Binding, Miss]])
 
@@ -117,7 +117,7 @@ class CompositeMatches:
             var = self.facts.value_of[var]
 
 
-def leaking(groups: DataflowGroups, unit: Unit) -> tuple[Binding, ...]:
+def leaking(groups: DataflowGroups, unit: BindingUnit) -> tuple[Binding, ...]:
     """Return the bindings of a unit, its last one aside, whose values are used outside of it."""
     given = groups.outputs()[unit]
     return tuple(item for item in unit.bindings[:-1] if item.var in given)

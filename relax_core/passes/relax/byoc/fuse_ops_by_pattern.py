@@ -23,7 +23,7 @@ from relax_core.pattern.matching.facts import MatchContext
 from relax_core.pattern.matching.matcher import match
 from relax_core.pattern.matching.search import facts_of
 from relax_core.pattern.partition.apart import node_name
-from relax_core.pattern.partition.dataflow import DataflowGroups, Unit
+from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 from relax_core.pattern.partition.groups import accept
 from relax_core.pattern.partition.tables import Check, PatternEntry, Tables, read_tables, target_of
 
@@ -68,7 +68,7 @@ def run(module: IRModule, options: FuseOpsByPatternOptions, ctx: PassContext) ->
     if not entries:
         ctx.remark(module, "note", "the table has no patterns")
     for name, pattern, *check in entries:
-        module = _Composite(name, pattern, check[0] if check else accept, options, ctx).fused(module)
+        module = _PatternFusion(name, pattern, check[0] if check else accept, options, ctx).fused(module)
     return in_target_functions(module, ctx) if options.annotate_codegen else module
 
 
@@ -95,7 +95,7 @@ def entries_of(patterns: tuple[str, ...], tables: Tables) -> tuple[PatternEntry,
 
 
 @dataclass(slots=True)
-class _Composite:
+class _PatternFusion:
     """A pattern of the table in one module."""
 
     name: str
@@ -132,7 +132,7 @@ class _Composite:
             words = f"{self.name}: {REASONS[refusal.obstacle]}"
             self.ctx.remark(refusal.root, "missed", words, refusal.because)
 
-    def explain_leaks(self, groups: DataflowGroups, unit: Unit) -> None:
+    def explain_leaks(self, groups: DataflowGroups, unit: BindingUnit) -> None:
         """Say which values inside a composite are results of it, too."""
         inner = leaking(groups, unit)
         if inner:

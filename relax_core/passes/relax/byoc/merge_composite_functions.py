@@ -17,7 +17,7 @@ from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax.byoc.codegen_functions import composite_name, composites_of, with_local_composites
 from relax_core.passes.relax.byoc.outline import CODEGEN, Outlining, change_blocks
 from relax_core.pattern.partition.apart import node_name
-from relax_core.pattern.partition.dataflow import DataflowGroups, Unit
+from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 from relax_core.pattern.partition.tables import target_of
 
 
@@ -34,7 +34,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     outlining = Outlining(module, ctx, ctx.types(module))
 
     def change(block: DataflowBlock) -> DataflowBlock:
-        merging = _Merging(DataflowGroups(block), composites, ctx)
+        merging = _CompositeMerging(DataflowGroups(block), composites, ctx)
         merging.merge()
         attrs = {unit: attrs_of({CODEGEN: target}) for unit, target in merging.target_of.items()}
         merging.explain()
@@ -55,13 +55,13 @@ def _with_composites(item: Definition, composites: Mapping[str, Function], ctx: 
 
 
 @dataclass(slots=True, eq=False)
-class _Merging:
+class _CompositeMerging:
     """The composites of a block; `target_of` are the units of targets so far, `apart` what keeps two of them apart."""
 
     groups: DataflowGroups
     composites: Mapping[str, Function]
     ctx: PassContext
-    target_of: dict[Unit, str] = field(default_factory=dict[Unit, str])
+    target_of: dict[BindingUnit, str] = field(default_factory=dict[BindingUnit, str])
     apart: list[tuple[Binding, tuple[Binding, ...]]] = field(default_factory=list[tuple[Binding, tuple[Binding, ...]]])
 
     def merge(self) -> None:
@@ -93,7 +93,7 @@ class _Merging:
         elif unit is not self.groups.unit_of[binding]:
             self.join(binding, unit)
 
-    def join(self, binding: Binding, unit: Unit) -> None:
+    def join(self, binding: Binding, unit: BindingUnit) -> None:
         target = self.target_of.pop(unit)
         self.target_of.pop(self.groups.unit_of[binding], None)
         self.target_of[self.groups.join((*unit.bindings, binding))] = target
@@ -117,11 +117,11 @@ class _Merging:
                     words = f"not merged into one function: {self.words(way)}: {obstacles}"
                     self.ctx.remark(way[-1], "missed", words, way)
 
-    def between(self, unit: Unit, target: str) -> Iterator[tuple[Binding, ...]]:
+    def between(self, unit: BindingUnit, target: str) -> Iterator[tuple[Binding, ...]]:
         """Yield a shortest way from each nearest other unit of the target over what is not of it."""
         behind: dict[Binding, Binding] = {}
         queue: deque[Binding] = deque(unit.bindings)
-        found: set[Unit] = set()
+        found: set[BindingUnit] = set()
         while queue:
             user = queue.popleft()
             for producer in self.groups.inputs[user]:
@@ -135,7 +135,7 @@ class _Merging:
                     found.add(other)
                     yield tuple(self.way(producer, unit, behind))
 
-    def way(self, start: Binding, end: Unit, behind: Mapping[Binding, Binding]) -> Iterator[Binding]:
+    def way(self, start: Binding, end: BindingUnit, behind: Mapping[Binding, Binding]) -> Iterator[Binding]:
         while True:
             yield start
             if self.groups.unit_of[start] is end:

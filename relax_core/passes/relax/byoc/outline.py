@@ -12,7 +12,7 @@ from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions, with_definitions
 from relax_core.passes.relax.fusion.grouped import Group, call_bindings, grouped_function
-from relax_core.pattern.partition.dataflow import DataflowGroups, Unit
+from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 
 COMPOSITE, CODEGEN, PRIMITIVE = "Composite", "Codegen", "Primitive"
 
@@ -32,7 +32,12 @@ class Outlining:
         }
 
     def outlined(
-        self, block: DataflowBlock, groups: DataflowGroups, attrs_of: Mapping[Unit, Attrs], *, lifts_constants: bool
+        self,
+        block: DataflowBlock,
+        groups: DataflowGroups,
+        attrs_of: Mapping[BindingUnit, Attrs],
+        *,
+        lifts_constants: bool,
     ) -> DataflowBlock:
         """Return `block` with the units of `attrs_of` as calls of functions that have these attributes.
 
@@ -52,7 +57,7 @@ class Outlining:
             return block
         return DataflowBlock(tuple(bindings), span=block.span)
 
-    def _name_of(self, function: Function, unit: Unit) -> GlobalVar:
+    def _name_of(self, function: Function, unit: BindingUnit) -> GlobalVar:
         """Return the name of a function of the module that is equal to `function`, which is added if there is none."""
         key = structural_hash(function)
         found = self._by_hash.get(key)
@@ -61,7 +66,7 @@ class Outlining:
             self.added.append(self._ctx.derive(Definition(found, function), *unit.bindings))
         return found
 
-    def _fresh_name(self, function: Function, unit: Unit) -> str:
+    def _fresh_name(self, function: Function, unit: BindingUnit) -> str:
         name, target = self.names.fresh(fused_name(unit)), attr(function.attrs, CODEGEN)
         return name if target is None else self.names.fresh(f"{name}_{target}")
 
@@ -72,7 +77,7 @@ class Outlining:
         return with_definitions(module, (*module.definitions, *self.added), self._ctx)
 
 
-def fused_name(unit: Unit) -> str:
+def fused_name(unit: BindingUnit) -> str:
     """Name a function by what its bindings call: `fused_relax_matmul_relax_nn_relu`."""
     called = (_called(item) for item in unit.bindings)
     return "_".join(("fused", *filter(None, called))).replace(".", "_")
