@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Constant, Function, Op, TensorType, TupleType, Type
+from relax_core.ir.expr import Call, Constant, Expr, Function, Op, SeqExpr, TensorType, TupleType, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 
@@ -18,21 +18,38 @@ class Handed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class HandedPart:
+    """A binding of a function for a backend: operators that it calls, those of the composite that it calls if any."""
+
+    composite: str
+    value: Expr
+    operators: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HandOver:
     """A function for the backend `target`, and all that goes there with it.
 
-    `operators` are those that it calls, those of its composites included. Constants are named as in TVM:
-    `<function>_<target>_const_<number>`.
+    `parts` are in the order of evaluation. Constants are named as in TVM: `<function>_<target>_const_<number>`.
     """
 
     name: str
     target: str
     function: Function
-    composites: tuple[str, ...]
-    operators: tuple[Call, ...]
+    parts: tuple[HandedPart, ...]
     inputs: tuple[Handed, ...]
     constants: tuple[Handed, ...]
     outputs: tuple[Handed, ...]
+
+    @property
+    def operators(self) -> tuple[Call, ...]:
+        """The operators that it calls, those of composites once for each call of the composite."""
+        return tuple(call for part in self.parts for call in part.operators)
+
+    @property
+    def composites(self) -> tuple[str, ...]:
+        """The composites that it calls."""
+        return tuple(part.composite for part in self.parts if part.composite)
 
 
 def hand_overs(module: IRModule, types: Mapping[Node, Type]) -> Iterator[HandOver]:
@@ -45,21 +62,42 @@ def hand_overs(module: IRModule, types: Mapping[Node, Type]) -> Iterator[HandOve
 
 def hand_over(name: str, target: str, function: Function, types: Mapping[Node, Type]) -> HandOver:
     """Return what is handed over with a function; `types` are those of its nodes."""
-    nodes = tuple(dict.fromkeys(preorder(function)))
-    composites = (attr(item.attrs, "Composite") for item in nodes if isinstance(item, Function))
-    constants = (item for item in nodes if isinstance(item, Constant))
+    parts = tuple(_in_order(function))
+    constants = dict.fromkeys(item for item in preorder(function) if isinstance(item, Constant))
     results = function.ret_type if function.ret_type is not None else types.get(function.body)
     fields = results.fields if isinstance(results, TupleType) else (results,)
     return HandOver(
         name,
         target,
         function,
-        tuple(item for item in composites if isinstance(item, str)),
-        tuple(item for item in nodes if isinstance(item, Call) and isinstance(item.op, Op)),
+        tuple(part for part in parts if part.operators),
         tuple(Handed(item.name, item.annotation) for item in function.params),
         tuple(Handed(f"{name}_{target}_const_{k}", types.get(item)) for k, item in enumerate(constants)),
         tuple(Handed(str(place), item) for place, item in enumerate(fields)),
     )
+
+
+def _in_order(function: Function) -> Iterator[HandedPart]:
+    """Yield what a function computes in the order of its bindings; a composite for each of its calls, or as a whole."""
+    local: dict[Node, Function] = {}
+    body, own = function.body, attr(function.attrs, "Composite")
+    if isinstance(own, str):
+        yield HandedPart(own, body, _operators(body))
+        return
+    for block in body.blocks if isinstance(body, SeqExpr) else ():
+        for item in block.bindings:
+            match item.value:
+                case Function() as composite:
+                    local[item.var] = composite
+                case Call(op=Var() as callee) as call if callee in local:
+                    composite = attr(local[callee].attrs, "Composite")
+                    yield HandedPart(str(composite or ""), call, _operators(local[callee]))
+                case value:
+                    yield HandedPart("", value, _operators(value))
+
+
+def _operators(root: Node) -> tuple[Call, ...]:
+    return tuple(item for item in preorder(root) if isinstance(item, Call) and isinstance(item.op, Op))
 
 
 def has_sizes(type_: Type | None) -> bool:

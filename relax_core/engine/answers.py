@@ -99,12 +99,14 @@ def _row(request: type[Q], answer: Callable[[Q, RequestContext], object]) -> tup
 
 
 def _partition(message: PartitionOf, context: RequestContext) -> PartitionView:
-    opened = context.opened_by(partition_view.partitioning(message))
+    given = context.opened_by(message.program)
+    opened = context.opened_by(partition_view.partitioning(message, given))
     return partition_view.partition_view(message, opened, context.report, context.is_cancelled)
 
 
 def _regions(message: RegionReportOf, context: RequestContext) -> RegionReport:
-    opened = context.opened_by(partition_view.partitioning(message))
+    given = context.opened_by(message.program)
+    opened = context.opened_by(partition_view.partitioning(message, given))
     return partition_view.report_of(message, opened, context.report, context.is_cancelled)
 
 

@@ -32,7 +32,7 @@ from relax_core.present.device_models import (
     VisitRow,
     WhyDevice,
 )
-from relax_core.present.regions.region_report import size_bytes
+from relax_core.present.regions.flow_sizes import size_bytes
 
 Name = Callable[[Node], str]
 MAX_STEPS = 5_000

@@ -27,7 +27,6 @@ REFUSED = {
     ),
     "a seed below 0": ("EN005", RunOf(Program(SMALL, seed=-1))),
     "Relay as TVMScript": ("EN006", Script(Program(RELAY, name="m.relay"), dialect="tvmscript")),
-    "partitioning what is not Relay": ("EN006", PartitionOf(Program(SMALL))),
     "a module that has nothing to run": ("EN009", RunOf(Program(HEADER + NO_FUNCTION))),
 }
 

@@ -1,4 +1,4 @@
-"""The Partition page without a browser: tables, edits of patterns, lets, what is not Relay."""
+"""The Partition page without a browser: tables, edits of patterns, lets, and Relax."""
 
 import json
 
@@ -123,15 +123,25 @@ def test_an_edited_pattern_is_tried() -> None:
     assert len(model["report"]["regions"]) == 1
 
 
-def test_a_relax_module_is_offered_programs_in_relay() -> None:
-    app = opened("partition", screen(sample="seeds/print_closure.py"))
+def test_a_relax_module_is_partitioned() -> None:
+    app = opened("partition", screen(sample="relax/partition_paths.py"))
     assert not app.error
-    titles = [button.label for button in app.button if str(button.key).startswith("partition.open.")]
-    assert len(titles) == 3
-    app.button(key=f"partition.open.{SEED}").click().run()
-    assert not app.exception
-    assert app.selectbox(key="bar.sample").value == SEED
-    assert "relaxscope_regions" in sent_to(app)
+    _, model = sent_to(app)["relaxscope_regions"]
+    assert [item["name"] for item in model["stages"]] == ["FuseOpsByPattern", "MergeCompositeFunctions", "RunCodegen"]
+    assert [item["name"] for item in model["report"]["regions"]] == ["cutlass 0", "cutlass 1", "gates 0", "cutlass 2"]
+    assert table_name(ProgramState(), TEXTS["relax/partition_paths.py"]) == "relax_libraries"
+    # Lets are Relay's.
+    assert "partition.lets" not in [str(item.key) for item in app.selectbox]
+
+
+def test_a_way_between_two_regions_of_relax_is_shown() -> None:
+    app = opened("partition", screen(sample="relax/partition_paths.py", pair=0))
+    view, _ = sent_to(app)["relaxscope_regions"]
+    assert view["shown"] == 0
+    marks, _ = sent_to(app)["relaxscope_graph"]
+    assert marks["path"] == [["2/main/7"], ["2/main/11"], ["2/main/15"]]
+    # The functions of regions are there as soon as these are merged.
+    assert ["fused_relax_add1_cutlass", "@fused_relax_add1_cutlass"] in marks["tabs"]
 
 
 def test_a_program_of_which_the_table_knows_nothing_has_no_region() -> None:

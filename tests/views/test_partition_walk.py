@@ -186,3 +186,18 @@ def test_tables_do_not_scroll_sideways_in_a_narrow_window(open_page: OpenPage, a
     # The pane ends above the status line, under a bar of one row or of two.
     bottom = page.locator(".root[data-nodes]").evaluate("item => item.getBoundingClientRect().bottom")
     assert bottom <= page.get_by_test_id("stBottom").evaluate("item => item.getBoundingClientRect().top") + 1
+
+
+def test_a_relax_module_is_walked_through(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/partition?sample=relax/partition_paths.py")
+    graph, tables = graph_of(page), tables_of(page)
+    steps = graph.get_by_role("radiogroup", name="Steps")
+    expect(steps.get_by_role("radio", name="MergeCompositeFunctions")).to_have_attribute("aria-checked", "true")
+    expect(tables).to_have_attribute("data-regions", "4")
+    tables.locator("tr[data-pair='0']").click()
+    # To `sin` and on, and past it.
+    expect(graph.locator("g.edge.blocking")).to_have_count(3)
+    tables.get_by_role("button", name="Try with sin in cutlass").click()
+    expect(tables).to_have_attribute("data-regions", "3")
+    steps.get_by_role("radio", name="RunCodegen").click()
+    expect(graph.get_by_text("call_dps_packed").first).to_be_visible()

@@ -35,8 +35,9 @@ def sample_table(name: str) -> str:
 
 def _fit(table: str, program: str) -> int:
     """Count the operators and attributes that a table names and a program has."""
-    words = {found[found.lastindex or 0] for found in _WORDS.finditer(table)}
-    return sum(re.search(rf"(?<![\w.]){re.escape(word)}\s*[(=]", program) is not None for word in words)
+    words = {found[found.lastindex or 0].removeprefix("relax.") for found in _WORDS.finditer(table)}
+    starts = r"(?:(?<![\w.])|(?<=\bR\.))"
+    return sum(re.search(rf"{starts}{re.escape(word)}\s*[(=]", program) is not None for word in words)
 
 
 def patterns_of(table: str) -> tuple[tuple[str, str], ...]:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from relax_core.ir.attrs import AttrValue
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Expr
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Pass
 from relax_core.passes.relax.apply_rules import with_rules
+from relax_core.passes.relax.byoc.partition_by_pattern import partition_by_pattern
 from relax_core.pattern.language.nodes import (
     Pattern,
     dominates,
@@ -88,10 +90,13 @@ def rewrite(pattern: Pattern, callback: Callback, module: IRModule, *, once: boo
 def partition(
     pattern: Pattern, module: IRModule, attrs: Mapping[str, AttrValue] | None = None, check: Check = accept
 ) -> IRModule:
-    """Return `module` with what the pattern matches in function literals with `attrs`, called in its place.
+    """Return `module` with what the pattern matches in functions with `attrs`, called in its place.
 
-    A match that `check` refuses stays, and one of which a part is used outside.
+    In Relay these are function literals, in Relax functions of the module. A match that `check` refuses stays, and one
+    of which a part is used outside: in Relax that part is a result of the function, too, unless it comes back.
     """
+    if dialect_of(module) != "relay":
+        return partition_by_pattern(pattern, module, attrs or {}, check)
     return partition_matches(pattern, module, attrs or {}, check, RewriteLog())
 
 

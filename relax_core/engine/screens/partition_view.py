@@ -7,9 +7,10 @@ import msgspec
 
 from relax_core.analysis.regions import find_regions, is_annotation
 from relax_core.check.check import check
-from relax_core.diagnostics import CompileError, Diagnostic, plural
+from relax_core.diagnostics import CompileError, plural
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf, Report
+from relax_core.engine.screens.relax_partition_view import relax_partition_view, relax_pipeline, relax_report
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr
 from relax_core.ir.node import postorder
@@ -49,7 +50,7 @@ _NO_LETS = "the program has no let: all ways are one"
 
 
 def partition_pipeline(message: PartitionOf | RegionReportOf, lets: Lets | None = None) -> str:
-    """Return the four passes with the options of a request, as pipeline text."""
+    """Return the four passes on Relay with the options of a request, as pipeline text."""
     targets = f"targets={list(message.targets)!r}, " if message.targets else ""
     annotate = f"AnnotateTarget({targets}lets={(lets or message.lets)!r})"
     names = f", names={list(message.names)!r}" if message.names else ""
@@ -57,27 +58,33 @@ def partition_pipeline(message: PartitionOf | RegionReportOf, lets: Lets | None 
     return f"MergeComposite, {annotate}, {merge}, PartitionGraph"
 
 
-def partitioning(message: PartitionOf | RegionReportOf) -> Program:
-    """Return the program of a request with the four passes as its pipeline."""
-    return msgspec.structs.replace(message.program, pipeline=partition_pipeline(message))
+def partitioning(message: PartitionOf | RegionReportOf, opened: OpenProgram) -> Program:
+    """Return the program of a request, which was opened, with the passes that partition it as its pipeline."""
+    is_relay = opened.source.dialect == "relay"
+    pipeline = partition_pipeline(message) if is_relay else relax_pipeline(message.targets)
+    return msgspec.structs.replace(message.program, pipeline=pipeline)
 
 
 def report_of(
     message: RegionReportOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]
 ) -> RegionReport:
-    """Report the regions after MergeCompilerRegions, with the names of their external functions."""
-    stages = _stages(opened, report, is_cancelled)
+    """Report the regions after they were merged, with the names of their external functions."""
+    stages = opened.compilation.stages(report, is_cancelled)
     for stage in stages:
         if stage.is_failed:
             raise CompileError(stage.diagnostics)
+    if opened.source.dialect != "relay":
+        return relax_report(opened, stages, message.targets)
     return _report(opened, stages, message.targets)
 
 
 def partition_view(
     message: PartitionOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]
 ) -> PartitionView:
-    """Present the four stages of a program and the tables beside them; a pass that fails is the last stage."""
-    stages = _stages(opened, report, is_cancelled)
+    """Present the stages of a program and the tables beside them; a pass that fails is the last stage."""
+    stages = opened.compilation.stages(report, is_cancelled)
+    if opened.source.dialect != "relay":
+        return relax_partition_view(opened, stages, message.targets)
     shown = tuple(present_stage(k, stage, opened.compilation.index(k).id_of) for k, stage in enumerate(stages, 1))
     regions = _report(opened, stages, message.targets)
     has_lets = any(
@@ -108,13 +115,6 @@ def partition_view(
         tuple(_free_variables(opened, stages)),
         has_lets,
     )
-
-
-def _stages(opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
-    if opened.source.dialect != "relay":
-        hint = "partitioning works on Relay text"
-        raise CompileError((Diagnostic("EN006", "the module is not written in Relay", hint=hint),))
-    return opened.compilation.stages(report, is_cancelled)
 
 
 def _report(opened: OpenProgram, stages: tuple[Stage, ...], targets: tuple[str, ...]) -> RegionReport:

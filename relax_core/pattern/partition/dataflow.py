@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from relax_core.ir.expr import Binding, DataflowBlock, DataflowVar, MatchCast, Var
+from relax_core.ir.expr import Binding, BindingBlock, DataflowVar, MatchCast, Var
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.substitute import free_symbols
@@ -18,12 +18,12 @@ class BindingUnit:
 
 
 class DataflowGroups:
-    """The units of a dataflow block: at first a binding each, then some of them joined.
+    """The units of a block: at first a binding each, then some of them joined.
 
     `inputs` are the bindings of the block whose values or dimensions a binding uses, `users` the other way round.
     """
 
-    def __init__(self, block: DataflowBlock) -> None:
+    def __init__(self, block: BindingBlock) -> None:
         self.place_of = {item: number for number, item in enumerate(block.bindings)}
         self.binding_of: Mapping[Var, Binding] = {item.var: item for item in block.bindings}
         self._definer_of: dict[PrimVar, Binding] = {}

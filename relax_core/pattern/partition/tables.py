@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Call, Expr
-from relax_core.pattern.language.nodes import Pattern
+from relax_core.pattern.language.nodes import Pattern, is_op, wildcard
 from relax_core.pattern.language.show import show_pattern
 from relax_core.pattern.language.text import parse_pattern
 from relax_core.pattern.matching.facts import operator_name
@@ -61,6 +61,20 @@ class Tables:
                 found.append((target, predicates.get(name)))
         return tuple(found)
 
+    def single_operators(self) -> tuple[PatternEntry, ...]:
+        """Return what targets support as patterns of one call each: `dnnl.add` matches any call of `add`."""
+        found: list[PatternEntry] = []
+        for target, entry in self.supported.items():
+            if callable(entry):
+                found.append((target, wildcard().any_args(), partial(_accepts, entry)))
+                continue
+            predicates = cast("Mapping[str, Predicate | None]", entry if isinstance(entry, Mapping) else {})
+            for name in _names(cast("Collection[str]", entry)):
+                pattern, accepts = is_op(name).any_args(), predicates.get(name)
+                short = f"{target}.{name.removeprefix('relax.')}"
+                found.append((short, pattern) if accepts is None else (short, pattern, partial(_accepts, accepts)))
+        return tuple(found)
+
     def names(self, target: str, call: Call) -> bool:
         """Tell whether `target` lists the operator of `call`, whatever its predicate says of this call."""
         return operator_name(call.op) in _names(self.supported.get(target, ()))
@@ -82,6 +96,10 @@ def _names(entry: Support) -> tuple[str, ...]:
     if isinstance(entry, str):
         return (entry,)
     return () if callable(entry) else tuple(entry)
+
+
+def _accepts(predicate: Predicate, match: Match) -> bool:
+    return isinstance(match.root, Call) and predicate(match.root)
 
 
 def target_of(name: str) -> str:

@@ -7,7 +7,7 @@ from relax_core.diagnostics import plural
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Function, TupleType
 from relax_core.present.measures import bytes_text
-from relax_core.present.regions.region_report import size_bytes
+from relax_core.present.regions.flow_sizes import size_bytes
 
 
 @dataclass(frozen=True, slots=True)

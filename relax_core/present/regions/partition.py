@@ -14,7 +14,7 @@ from relax_core.passes.core import Stage
 from relax_core.pattern.language.nodes import AltPattern, AttrPattern, Pattern
 from relax_core.pattern.language.show import show_pattern
 from relax_core.pattern.matching.facts import MatchContext, split_attributes
-from relax_core.pattern.matching.matcher import Match, Miss, explain
+from relax_core.pattern.matching.matcher import NO_FACTS, Match, Miss, explain
 from relax_core.pattern.matching.search import facts_of
 from relax_core.pattern.partition.apart import node_name
 from relax_core.pattern.partition.groups import Refusal, accept, group
@@ -148,13 +148,13 @@ class _Finder:
 
     def _fit(self, match: Match, members: tuple[Expr, ...]) -> PatternMatch:
         root = match.root
-        arguments = ", ".join(map(_short, split_attributes(root)[0])) if isinstance(root, Call) else ""
+        arguments = ", ".join(map(short, split_attributes(root)[0])) if isinstance(root, Call) else ""
         ids = tuple(dict.fromkeys((self.id_of(root), *_ids(members, self.id_of))))
         return PatternMatch(
             is_match=True,
             what=node_name(root),
             arguments=arguments,
-            alternative=_alternative(match),
+            alternative=alternative(match),
             nodes=ids,
             line=self.line_of(root),
         )
@@ -188,12 +188,13 @@ class _Finder:
         return _missed(node, miss_words(miss), ids, self.line_of(node))
 
 
-def miss_words(miss: Miss) -> str:
-    """Return which part of a pattern did not fit, where, and why."""
-    return f"{show_pattern(miss.part).splitlines()[-1]} did not match {node_name(miss.node)}: {miss.reason}"
+def miss_words(miss: Miss, facts: MatchContext = NO_FACTS) -> str:
+    """Return which part of a pattern did not fit, where, and why; in Relax `facts` say what a variable stands for."""
+    met = node_name(facts.value(miss.node))
+    return f"{show_pattern(miss.part).splitlines()[-1]} did not match {met}: {miss.reason}"
 
 
-def _alternative(match: Match) -> str:
+def alternative(match: Match) -> str:
     """Return which alternative of the outermost choice matched: `4 of 6`."""
     pattern = match.pattern
     while isinstance(pattern, AttrPattern):
@@ -204,7 +205,8 @@ def _alternative(match: Match) -> str:
     return f"{place} of {len(pattern.options)}"
 
 
-def _short(value: Expr) -> str:
+def short(value: Expr) -> str:
+    """Return an argument of a match in a word."""
     match value:
         case Var(name=name):
             return f"%{name}"

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from relax_core.analysis.region_literals import literals_of
 from relax_core.analysis.regions import DEFAULT, Region, find_regions, is_annotation, is_closed, open_postorder
 from relax_core.check.infer import infer
 from relax_core.ir.attrs import attr
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -16,8 +15,6 @@ from relax_core.ir.expr import (
     Function,
     GlobalVar,
     Op,
-    PrimType,
-    TensorType,
     TupleGetItem,
     TupleType,
     Type,
@@ -25,13 +22,14 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
 from relax_core.ops.relay.evaluate import literal_type
 from relax_core.pattern.matching.facts import operator_name
 from relax_core.pattern.partition.apart import Apart, apart, node_name
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
+from relax_core.present.regions.flow_sizes import known_bytes, size_bytes
 from relax_core.present.regions.region_models import Flow, OperatorCall, PairRow, RegionReport, RegionRow, Unsupported
+from relax_core.present.regions.relax_regions import relax_region_report
 from relax_core.present.regions.table_notes import table_notes
 from relax_core.present.words import type_text
 
@@ -52,11 +50,13 @@ def line_of_span(node: Node) -> int:
 def region_report(
     module: IRModule, tables: Tables | None = None, id_of: Name = no_id, line_of: Line = line_of_span
 ) -> RegionReport:
-    """Report the regions of a module that is annotated or partitioned.
+    """Report the regions of a module that is annotated or partitioned, Relay or Relax.
 
     Operators are calls of operators, those inside composites included; a composite that calls none is one itself.
     The unsupported ones are those in no region. `tables` give the reasons why, `line_of` the line of a node's text.
     """
+    if dialect_of(module) != "relay":
+        return relax_region_report(module, tables or NO_TABLES, id_of, line_of)
     reporter = _Reporter(module, tables or NO_TABLES, id_of, line_of, infer(module).types)
     for item in module.definitions:
         if isinstance(item.function, Function):
@@ -219,33 +219,6 @@ def _operator_calls(node: Node) -> tuple[Call, ...]:
 
 def _name(call: Call) -> str:
     return operator_name(call.op) or _words(call)
-
-
-def size_bytes(type_: Type | None) -> int | None:
-    """Return the size of a value in bytes, `None` if it is unknown before the run or has none."""
-    match type_:
-        case TensorType(dims=tuple() as dims, dtype=str(dtype)):
-            sizes = tuple(dim.value for dim in dims if isinstance(dim, IntImm))
-            return int(np.prod(sizes, dtype=np.int64)) * dtype_bytes(dtype) if len(sizes) == len(dims) else None
-        case TupleType(fields=fields):
-            sizes = tuple(map(size_bytes, fields))
-            known = tuple(item for item in sizes if item is not None)
-            return sum(known) if len(known) == len(sizes) else None
-        case PrimType(dtype=str(dtype)):
-            return dtype_bytes(dtype)
-        case _:
-            return None
-
-
-def dtype_bytes(dtype: str) -> int:
-    """Return the size of an element in whole bytes; a bool takes one."""
-    digits = "".join(char for char in dtype if char.isdigit())
-    return (int(digits) + 7) // 8 if digits else 1
-
-
-def known_bytes(flows: tuple[Flow, ...]) -> int:
-    """Return the sum of the sizes that are known."""
-    return sum(item.size_bytes or 0 for item in flows)
 
 
 def _words(node: Node) -> str:

@@ -1,5 +1,8 @@
 """The Partition page: compiler regions as four passes draw, grow and cut them, and why two did not merge."""
 
+from functools import partial
+from types import MappingProxyType
+
 import msgspec
 import streamlit as st
 
@@ -9,7 +12,7 @@ from relax_core.present.models import Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
 from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.state import PartitionState
-from views.shell.failures import show_failure, show_offer
+from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_line
@@ -34,10 +37,10 @@ from views.worker.tables import (
     without_pattern,
 )
 
-# The step that the report and its ids are of.
-_MERGED = 3
+# Is it Relay? The steps that the report and its ids are of, and those from which on regions are functions.
+_MERGED = MappingProxyType({True: 3, False: 2})
+_CUT = MappingProxyType({True: 4, False: 2})
 _SOURCE_STEP = "Source"
-_SUGGESTED = ("relay/library_call_two.relay", "relay/partition_branches.relay", "relay/conv_bn_relu.relay")
 
 
 def _on_graph(action: GraphAction) -> None:
@@ -47,17 +50,30 @@ def _on_graph(action: GraphAction) -> None:
         on_graph("partition", action)
 
 
-def _on_regions(action: RegionsAction) -> None:
+def _is_relay(source: SourceView) -> bool:
+    return source.code.language == "relay"
+
+
+def _shows_relay(view: PartitionView) -> bool:
+    return any(stage.name == "MergeComposite" for stage in view.stages)
+
+
+def _merged(view: PartitionView) -> int:
+    """Return the step that the report is of."""
+    return _MERGED[_shows_relay(view)]
+
+
+def _on_regions(merged: int, action: RegionsAction) -> None:
     chosen, focus = state(ProgramState), state(FocusState)
     match action.kind:
         case "show":
-            select(pair=action.index, step=_MERGED, node="", function=action.function or focus.function)
+            select(pair=action.index, step=merged, node="", function=action.function or focus.function)
         case "lets":
             select(lets=action.command, pair=-1, node="")
         case "through":
             select(through_lets=1, pair=-1, node="")
         case "select":
-            select(node=action.node, step=_MERGED, pair=-1, function=action.function or focus.function)
+            select(node=action.node, step=merged, pair=-1, function=action.function or focus.function)
         case "match":
             select(node=action.node, step=0, pair=-1, function=action.node.split("/")[1] if action.node else "")
         case "line":
@@ -122,7 +138,7 @@ def _choose_lets() -> None:
     )
 
 
-def _choose_options(program: str) -> None:
+def _choose_options(program: str, *, has_lets: bool) -> None:
     """Choose targets and whether regions grow through lets, and edit the table as a whole."""
     chosen, own = state(ProgramState), state(PartitionState)
     text = table_text(chosen, program)
@@ -137,7 +153,8 @@ def _choose_options(program: str) -> None:
 
     with st.popover("Options"):
         st.multiselect("Targets, the first one preferred", known, key="partition.targets", on_change=changed)
-        st.toggle("Merge through lets that no effect forbids", key="partition.through", on_change=changed)
+        if has_lets:
+            st.toggle("Merge through lets that no effect forbids", key="partition.through", on_change=changed)
         edited = st.text_area("Table", value=text, height=240, key=f"partition.text.{hash(text)}")
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Use this table", type="primary", key="partition.use"):
@@ -183,9 +200,9 @@ def _partition(program: Program) -> tuple[PartitionView | Failure, Program, tupl
 
 
 def _functions(view: PartitionView, source: SourceView, step: int) -> tuple[str, ...]:
-    """Return the functions to choose from: those with regions first; those that PartitionGraph made at the end."""
+    """Return the functions to choose from: those with regions first; those that partitioning made at the end."""
     marked = [row.function for row in view.report.regions]
-    made = [row.external for row in view.report.regions if row.external and step > _MERGED]
+    made = [row.external for row in view.report.regions if row.external and step >= _CUT[_shows_relay(view)]]
     first = [*marked, *(name for name in source.functions if name == "main"), *source.functions]
     return tuple(dict.fromkeys((*(name for name in first if name in source.functions), *made)))
 
@@ -193,7 +210,7 @@ def _functions(view: PartitionView, source: SourceView, step: int) -> tuple[str,
 def _path(view: PartitionView, step: int) -> tuple[tuple[str, ...], ...]:
     """Return the nodes of the blocking path that is shown: of its first region, on the way, of its last region."""
     place = state(PartitionState).pair
-    if step != _MERGED or not 0 <= place < len(view.report.pairs):
+    if step != _merged(view) or not 0 <= place < len(view.report.pairs):
         return ()
     pair = view.report.pairs[place]
     nodes = {row.name: row.nodes for row in view.report.regions if row.function == pair.function}
@@ -242,7 +259,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
         problems=problems,
         is_edited=bool(chosen.table_text),
         height=pane_height(62, CHROME - CHROME // 2) if focus.node else pane_height(),
-        on_action=_on_regions,
+        on_action=partial(_on_regions, _merged(view)),
     )
     if action is not None and action.kind == "line":
         open_line(action.index)
@@ -250,20 +267,13 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
 
 def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:
     step = state(PartitionState).step
-    step = step if 0 <= step <= len(view.stages) else min(_MERGED, len(view.stages))
+    step = step if 0 <= step <= len(view.stages) else min(_merged(view), len(view.stages))
     program = msgspec.structs.replace(program, pipeline=view.pipeline)
     left, right = st.columns([866, 574], gap=None)
     with left:
         _show_graph(view, source, program, step)
     with right, st.container(gap=None):
         _show_tables(view, program, problems)
-
-
-def _explain(source: SourceView) -> None:
-    """Say that partitioning works on Relay, and offer programs."""
-    text = "Partitioning works on Relay text. Open one of these programs, or paste a Relay module on the Source page."
-    title = f"This module is not Relay: {source.dialect or 'no module'}"
-    show_offer("partition", title, text, _SUGGESTED)
 
 
 def _balance(view: PartitionView) -> str:
@@ -280,13 +290,12 @@ with page():
     detail = ""
     if isinstance(source, Failure):
         show_failure(source)
-    elif source.code.language != "relay":
-        _explain(source)
     else:
         with choosing:
             _choose_table(given.text)
-            _choose_lets()
-            _choose_options(given.text)
+            if _is_relay(source):
+                _choose_lets()
+            _choose_options(given.text, has_lets=_is_relay(source))
         view, program, problems = _partition(given)
         if isinstance(view, Failure):
             show_failure(view)

@@ -75,19 +75,23 @@ def run(module: IRModule, options: FuseOpsByPatternOptions, ctx: PassContext) ->
 def entries_of(patterns: tuple[str, ...], tables: Tables) -> tuple[PatternEntry, ...]:
     """Return the patterns that an option names: those of a table's text, of a composite, or of a target; else all.
 
+    What a target supports besides stands behind its patterns, an operator each.
+
     Raises:
         CompileError: PT005: a text is no table, or there is no such composite or target.
     """
+    known = (*tables.patterns, *tables.single_operators())
     if not patterns:
-        return tables.patterns
+        return known
     found: list[PatternEntry] = []
     for item in patterns:
         if item.lstrip().startswith("{"):
-            found += read_tables(item, TABLE_NAME).patterns
+            table = read_tables(item, TABLE_NAME)
+            found += (*table.patterns, *table.single_operators())
             continue
-        named = [entry for entry in tables.patterns if item in (entry[0], target_of(entry[0]))]
+        named = [entry for entry in known if item in (entry[0], target_of(entry[0]))]
         if not named:
-            names = ", ".join(dict.fromkeys(entry[0] for entry in tables.patterns)) or "none"
+            names = ", ".join(dict.fromkeys(entry[0] for entry in known)) or "none"
             hint = f"composites of the table: {names}; an option may also be the text of a table"
             raise CompileError((Diagnostic("PT005", f"the table has no composite or target {item}", hint=hint),))
         found += named
