@@ -33,7 +33,7 @@ def regions(module: IRModule) -> list[str]:
 
 
 @pytest.mark.tvm
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(16))
 def test_regions_are_those_of_tvm(seed: int) -> None:
     names = tuple(PATTERNS)[seed % 3 :]
     composites = relax.transform.FuseOpsByPattern(their_patterns(*names), bind_constants=seed % 4 != 0)(
@@ -44,7 +44,7 @@ def test_regions_are_those_of_tvm(seed: int) -> None:
     assert first_difference(stage.after, rc.parse(wanted.script(show_meta=True))) is None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_values_stay_and_the_module_is_read_back(seed: int) -> None:
     stage = merged(random_program(seed))
     same_values(stage.before, stage.after, rtol=1e-5)

@@ -57,7 +57,10 @@ def _summary(stage: Stage) -> str:
 def relax_pattern_rows(module: IRModule, tables: Tables, id_of: IdOf, line_of: LineOf) -> tuple[PatternRow, ...]:
     """Return for each pattern of the table its matches in `module`, refusals, and the nearest miss if there is none."""
     log = RewriteLog()
-    finder = _RelaxFinder(normalize(module, log), log, id_of, line_of)
+    normal = normalize(module, log)
+    nodes = (node for _, function in normal.relax_functions for node in preorder(function))
+    binding_of = {node.var: node for node in nodes if isinstance(node, Binding)}
+    finder = _RelaxFinder(normal, log, id_of, line_of, binding_of)
     return tuple(map(finder.row, tables.patterns))
 
 
@@ -69,6 +72,7 @@ class _RelaxFinder:
     log: RewriteLog
     id_of: IdOf
     line_of: LineOf
+    binding_of: Mapping[Var, Binding]
 
     def row(self, entry: PatternEntry) -> PatternRow:
         """Present a pattern."""
@@ -126,13 +130,3 @@ class _RelaxFinder:
         if isinstance(node, Var):
             node = self.binding_of.get(node, node)
         return (node, *self.log.ancestry(node))
-
-    @property
-    def binding_of(self) -> Mapping[Var, Binding]:
-        """The bindings of the module by their variables."""
-        return {
-            node.var: node
-            for _, function in self.module.relax_functions
-            for node in preorder(function)
-            if isinstance(node, Binding)
-        }

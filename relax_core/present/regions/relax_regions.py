@@ -24,14 +24,15 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.pattern.matching.facts import operator_name
+from relax_core.pattern.language.nodes import Pattern
+from relax_core.pattern.matching.facts import MatchContext, operator_name
 from relax_core.pattern.matching.matcher import Miss, try_match
 from relax_core.pattern.matching.reasons import ReasonKind
 from relax_core.pattern.matching.search import facts_of
 from relax_core.pattern.matching.variants import root_operators
 from relax_core.pattern.partition.apart import node_name
 from relax_core.pattern.partition.dataflow import DataflowGroups
-from relax_core.pattern.partition.tables import Tables, target_of
+from relax_core.pattern.partition.tables import PatternEntry, Tables, target_of
 from relax_core.present.regions.flow_sizes import known_bytes, size_bytes
 from relax_core.present.regions.region_models import Flow, OperatorCall, PairRow, RegionReport, RegionRow, Unsupported
 from relax_core.present.regions.table_notes import table_notes
@@ -117,10 +118,13 @@ class _RelaxReporter:
     line_of: LineOf
     types: Mapping[Node, Type]
     calls: tuple[RegionCall, ...]
+    entries: tuple[PatternEntry, ...] = ()
     region_of: dict[Binding, RegionCall] = field(init=False)
     name_of: dict[Var, str] = field(init=False)
+    facts_of: dict[Pattern, MatchContext] = field(default_factory=dict[Pattern, MatchContext])
 
     def __post_init__(self) -> None:
+        self.entries = (*self.tables.patterns, *self.tables.single_operators())
         self.region_of = {item.binding: item for item in self.calls}
         self.name_of = {item.binding.var: item.name for item in self.calls}
 
@@ -190,11 +194,13 @@ class _RelaxReporter:
     def reason(self, call: Call) -> str:
         """Say why an operator is in no composite."""
         name = operator_name(call.op) or ""
-        for composite, pattern, *check in (*self.tables.patterns, *self.tables.single_operators()):
+        for composite, pattern, *check in self.entries:
             roots = root_operators(pattern)
             if roots is None or name not in roots:
                 continue
-            found = try_match(pattern, call, facts_of(self.module, pattern))
+            if pattern not in self.facts_of:
+                self.facts_of[pattern] = facts_of(self.module, pattern)
+            found = try_match(pattern, call, self.facts_of[pattern])
             if isinstance(found, Miss):
                 return f"{composite} does not match: {self.met(found.node)} {found.reason}"
             if check and not check[0](found):

@@ -115,9 +115,3 @@ class CompositeMatches:
         while isinstance(var, Var) and var in self.facts.value_of:
             yield var
             var = self.facts.value_of[var]
-
-
-def leaking(groups: DataflowGroups, unit: BindingUnit) -> tuple[Binding, ...]:
-    """Return the bindings of a unit, its last one aside, whose values are used outside of it."""
-    given = groups.outputs()[unit]
-    return tuple(item for item in unit.bindings[:-1] if item.var in given)

@@ -14,7 +14,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.byoc.codegen_functions import in_target_functions
-from relax_core.passes.relax.byoc.composite_matches import REASONS, CompositeMatches, leaking
+from relax_core.passes.relax.byoc.composite_matches import REASONS, CompositeMatches
 from relax_core.passes.relax.byoc.outline import COMPOSITE, PRIMITIVE, Outlining, change_blocks, is_open
 from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.language.nodes import Pattern
@@ -23,7 +23,7 @@ from relax_core.pattern.matching.facts import MatchContext
 from relax_core.pattern.matching.matcher import match
 from relax_core.pattern.matching.search import facts_of
 from relax_core.pattern.partition.apart import node_name
-from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
+from relax_core.pattern.partition.dataflow import DataflowGroups
 from relax_core.pattern.partition.groups import accept
 from relax_core.pattern.partition.tables import Check, PatternEntry, Tables, read_tables, target_of
 
@@ -128,21 +128,18 @@ class _PatternFusion:
 
     def explain(self, found: CompositeMatches) -> None:
         """Say of each match that it became a composite, or why not."""
+        outputs = found.groups.outputs()
         for unit in found.units:
             words = " ".join(filter(None, map(_operator, unit.bindings)))
             self.ctx.remark(unit.bindings[-1], "applied", f"{self.name}: {words}", unit.bindings)
-            self.explain_leaks(found.groups, unit)
+            inner = tuple(item for item in unit.bindings[:-1] if item.var in outputs[unit])
+            if inner:
+                names = ", ".join(item.var.name for item in inner)
+                words = f"{self.name}: {names} inside is used outside as well, and is a result of the composite, too"
+                self.ctx.remark(unit.bindings[-1], "note", words, inner)
         for refusal in found.refusals:
             words = f"{self.name}: {REASONS[refusal.obstacle]}"
             self.ctx.remark(refusal.root, "missed", words, refusal.because)
-
-    def explain_leaks(self, groups: DataflowGroups, unit: BindingUnit) -> None:
-        """Say which values inside a composite are results of it, too."""
-        inner = leaking(groups, unit)
-        if inner:
-            names = ", ".join(item.var.name for item in inner)
-            words = f"{self.name}: {names} inside is used outside as well, and is a result of the composite, too"
-            self.ctx.remark(unit.bindings[-1], "note", words, inner)
 
     def nearest(self, module: IRModule, facts: MatchContext) -> Iterator[UnnumberedRemark]:
         """Say where a pattern that matches in no dataflow block came furthest, and what stopped it there."""

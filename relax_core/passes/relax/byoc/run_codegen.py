@@ -3,6 +3,7 @@
 See: tvm/src/relax/transform/run_codegen.cc
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from relax_core.analysis.call_graph import reachable
 from relax_core.analysis.hand_over import HandOver, hand_overs, has_sizes
 from relax_core.diagnostics import plural
 from relax_core.ir.attrs import attrs_of, with_attr
-from relax_core.ir.expr import Call, ExternFunc, Function, GlobalVar, Tuple, TupleType, Type, Var, VarBinding
+from relax_core.ir.expr import Call, ExternFunc, Function, GlobalVar, Tuple, TupleType, Type, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ops.show import show_type
@@ -51,7 +52,8 @@ def run(module: IRModule, options: RunCodegenOptions, ctx: PassContext) -> IRMod
     handed = {item.name: item for item in hand_overs(module, types) if not is_external(item.function)}
     _remark_on_options(options, handed, module, ctx)
     reached = _reached(module, options.entry_functions)
-    sound = {name: item for name, item in handed.items() if name in reached and _is_sound(item, module, types, ctx)}
+    uses = _uses(module)
+    sound = {name: item for name, item in handed.items() if name in reached and _is_sound(item, uses, types, ctx)}
     if not sound:
         return module
 
@@ -103,33 +105,42 @@ def _reached(module: IRModule, entries: tuple[str, ...]) -> frozenset[str]:
     return frozenset(item.name for item in reachable(module, roots))
 
 
-def _is_sound(item: HandOver, module: IRModule, types: Mapping[Node, Type], ctx: PassContext) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """The uses of functions by their names: bindings that call them, and nodes that use them as values."""
+
+    calls: Mapping[str, list[VarBinding]]
+    values: Mapping[str, list[Node]]
+
+
+def _uses(module: IRModule) -> _Uses:
+    calls: defaultdict[str, list[VarBinding]] = defaultdict(list)
+    values: defaultdict[str, list[Node]] = defaultdict(list)
+    for _, function in module.relax_functions:
+        for node in preorder(function):
+            match node:
+                case VarBinding(value=Call(op=GlobalVar(name=name))):
+                    calls[name].append(node)
+                case _:
+                    pass
+            for part in node.args if isinstance(node, Call) else children(node):
+                if isinstance(part, GlobalVar):
+                    values[part.name].append(node)
+    return _Uses(calls, values)
+
+
+def _is_sound(item: HandOver, uses: _Uses, types: Mapping[Node, Type], ctx: PassContext) -> bool:
     """Tell whether a function can be called as an external one; if not, a remark says why."""
-    calls = [
-        node
-        for _, function in module.relax_functions
-        for node in preorder(function)
-        if isinstance(node, VarBinding) and isinstance(node.value, Call) and _is(node.value.op, item.name)
-    ]
-    unsized: list[Var] = [node.var for node in calls if not has_sizes(types.get(node.var))]
+    unsized = tuple(node.var for node in uses.calls.get(item.name, ()) if not has_sizes(types.get(node.var)))
     if unsized:
         why = "the sizes of its results are not known where it is called, so that nothing can be allocated for them"
-        ctx.remark(item.function, "missed", f"@{item.name} is not handed to {item.target}: {why}", tuple(unsized))
+        ctx.remark(item.function, "missed", f"@{item.name} is not handed to {item.target}: {why}", unsized)
         return False
-    users = (node for _, function in module.relax_functions for node in preorder(function))
-    values = tuple(node for node in users if any(_is(part, item.name) for part in _used_as_value(node)))
+    values = tuple(uses.values.get(item.name, ()))
     if values:
         why = "it is used as a value"
         ctx.remark(item.function, "missed", f"@{item.name} is not handed to {item.target}: {why}", values)
     return not values
-
-
-def _is(node: Node, name: str) -> bool:
-    return isinstance(node, GlobalVar) and node.name == name
-
-
-def _used_as_value(node: Node) -> tuple[Node, ...]:
-    return node.args if isinstance(node, Call) else children(node)
 
 
 def _remark_on_options(
