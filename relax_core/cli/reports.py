@@ -7,6 +7,7 @@ import msgspec
 from relax_core.cli import opening
 from relax_core.cli.terminal import (
     DIAGNOSED,
+    FILE_HELP,
     TABLE_HELP,
     Commands,
     Engine,
@@ -31,11 +32,11 @@ def add_reports(command: Commands) -> None:
 
 
 def _partition_command(command: Commands) -> None:
-    made = command("partition", "Partition a Relay module and report its compiler regions.", _partition)
-    made.add_argument("file", metavar="FILE", help="a Relay file; - reads standard input")
+    made = command("partition", "Partition a module and report its compiler regions.", _partition)
+    made.add_argument("file", metavar="FILE", help=FILE_HELP)
     made.add_argument("--table", metavar="T", help=TABLE_HELP)
     made.add_argument("--targets", default="", metavar="A,B", help="in order of preference; default: all of the table")
-    made.add_argument("--lets", choices=LETS, default="values", help="how let-bound values are annotated")
+    made.add_argument("--lets", choices=LETS, default="values", help="how let-bound values of Relay are annotated")
     made.add_argument("--through-lets", action="store_true", help="merge regions through lets without effects")
     form = made.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one object")

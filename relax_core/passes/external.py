@@ -8,6 +8,8 @@ from relax_core.ir.module import BaseFunc, Definition, IRModule
 from relax_core.passes.core import PassContext
 
 EXTERNAL: Final = "External"
+DESTINATION_COUNT: Final = "destination_count"
+"""How many of the last parameters of a linked external function are written by it."""
 
 
 def is_external(function: BaseFunc) -> bool:

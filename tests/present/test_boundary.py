@@ -46,3 +46,17 @@ def test_the_two_calls_of_the_thread_run() -> None:
     module = rc.parse(text, "m.relay")
     partitioned = rc.run_pipeline(module, PASSES, tables=tables)[-1].after
     assert rc.VirtualMachine(rc.build(partitioned))["main"]() == rc.evaluate(module)
+
+
+def test_a_partitioned_program_of_relax_says_what_crosses() -> None:
+    module = rc.parse((SAMPLES / "relax" / "partition_paths.py").read_text(encoding="utf-8"))
+    tables = rc.read_tables((SAMPLES / "patterns" / "relax_libraries.json").read_text(encoding="utf-8"))
+    passes = "FuseOpsByPattern, MergeCompositeFunctions, RunCodegen"
+    executable = rc.build(rc.run_pipeline(module, passes, tables=tables)[-1].after)
+    words = [found.words for entry in executable.functions if (found := boundary_of(entry)) is not None]
+    assert sorted(words) == [
+        "across the boundary to cutlass: 2 arguments, 1.3 kB in, 256 B out",
+        "across the boundary to cutlass: 2 arguments, 512 B in, 256 B out",
+        "across the boundary to cutlass: 3 arguments, 704 B in, 256 B out",
+        "across the boundary to gates: 1 argument, 256 B in, 256 B out",
+    ]

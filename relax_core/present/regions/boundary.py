@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.diagnostics import plural
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Function, TupleType
+from relax_core.ir.expr import Function, TupleType, Var
+from relax_core.passes.external import DESTINATION_COUNT
 from relax_core.present.measures import bytes_text
 from relax_core.present.regions.flow_sizes import size_bytes
 
@@ -33,11 +34,19 @@ class Boundary:
 def boundary_of(callee: FunctionEntry) -> Boundary | None:
     """Return the boundary that a call of `callee` crosses, `None` for a function of the module's own target."""
     function = callee.node
-    target = attr(function.attrs, "Compiler") if isinstance(function, Function) else None
-    if not isinstance(function, Function) or not isinstance(target, str):
+    if not isinstance(function, Function):
         return None
-    inputs = TupleType(tuple(item for param in function.params if (item := param.annotation) is not None))
-    is_known = len(inputs.fields) == len(function.params)
-    return Boundary(
-        target, len(function.params), size_bytes(inputs) if is_known else None, size_bytes(function.ret_type)
-    )
+    target = attr(function.attrs, "Compiler") or attr(function.attrs, "Codegen")
+    if not isinstance(target, str):
+        return None
+    count = attr(function.attrs, DESTINATION_COUNT)
+    given = function.params if not isinstance(count, int) else function.params[: len(function.params) - count]
+    written = function.params[len(given) :]
+    result = _types(written) if written else function.ret_type
+    return Boundary(target, len(given), size_bytes(_types(given)), size_bytes(result))
+
+
+def _types(params: tuple[Var, ...]) -> TupleType | None:
+    """Return the types of parameters, `None` if one is not declared."""
+    types = tuple(item for param in params if (item := param.annotation) is not None)
+    return TupleType(types) if len(types) == len(params) else None

@@ -21,6 +21,12 @@ MANIFEST = Manifest(
             pair=0,
         ),
         stop(
+            "Two libraries in Relax",
+            "Composites become regions and external functions; `sin` keeps two regions of one library apart.",
+            sample="relax/partition_paths.py",
+            pair=0,
+        ),
+        stop(
             "A region that never ends",
             "The same lets, cut as they were when the bug was reported.",
             sample="relay/library_call_two.relay",

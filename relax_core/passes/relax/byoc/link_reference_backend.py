@@ -6,6 +6,7 @@ The reference backend runs an operator at a time by NumPy, because no pass has l
 from collections.abc import Iterator
 from dataclasses import replace
 
+from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
@@ -21,7 +22,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.rewriting.builder import Emitter, names_in
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.external import EXTERNAL, is_external
+from relax_core.passes.external import DESTINATION_COUNT, EXTERNAL, is_external
 from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax.functions import effect, packed_call
 
@@ -50,7 +51,7 @@ def _linked(item: Definition, ctx: PassContext) -> Definition:
         (*function.params, *destinations),
         SeqExpr(blocks, Tuple(())),
         TupleType(()),
-        tuple(attr for attr in function.attrs if attr[0] != EXTERNAL),
+        attrs_of([*(item for item in function.attrs if item[0] != EXTERNAL), (DESTINATION_COUNT, len(destinations))]),
         is_pure=False,
     )
     ctx.remark(function, "applied", f"@{item.var.name} is run by the reference backend")
