@@ -7,7 +7,7 @@ expressions, which compare by identity, so two types are compared with `relax_co
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -327,7 +327,7 @@ def op_name(call: Call) -> str | None:
     return call.op.name if isinstance(call.op, Op) else None
 
 
-def is_op_call(expr: Node, name: str) -> bool:
+def is_op_call(expr: Node, name: str) -> TypeGuard[Call]:
     """Tell whether `expr` is a call of the operator `name`."""
     return isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name == name
 

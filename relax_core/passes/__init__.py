@@ -17,7 +17,9 @@ from relax_core.passes.relax import (
 )
 from relax_core.passes.relax.algebra import (
     adjust_matmul_order,
+    combine_parallel_matmul,
     expand_matmul_of_sum,
+    fold_batchnorm_to_conv2d,
     reorder_permute_dims_after_concat,
     reorder_take_after_matmul,
 )
@@ -118,6 +120,8 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             remove_redundant_reshape,
             decompose_ops_for_inference,
             decompose_ops_for_training,
+            combine_parallel_matmul,
+            fold_batchnorm_to_conv2d,
             adjust_matmul_order,
             expand_matmul_of_sum,
             reorder_permute_dims_after_concat,

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -280,21 +281,49 @@ def _own_step(item: object, dialect: Dialect) -> Step:
 def pass_(item: "str | OwnFunction | Pass", **options: Any) -> str | Step:
     """Return a pass with options for a list of passes: `pass_("FuseOps", max_depth=4)`, `pass_(mine, depth=2)`.
 
-    Options of a name are checked when the pipeline is read.
+    Options of a name are checked when the pipeline is read, unless one of them is a value that a text cannot hold, such
+    as an array: then the name says which pass is meant, `"relay.FuseOps"` where two dialects have it.
 
     Raises:
-        CompileError: PS002: the function or `Pass` has no such option.
+        CompileError: PS002: the pass has no such option. PS001: there is no pass of this name.
     """
     text = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    if isinstance(item, str):
+    if isinstance(item, str) and all(map(_is_literal, options.values())):
         return f"{item}({text})"
-    made = own_pass(item)
+    made = _named(item) if isinstance(item, str) else own_pass(item)
     try:
         return Step(made, made.options(**options), f"{made.name}({text})")
     except (TypeError, ValueError) as error:
         known = ", ".join(field.name for field in dataclasses.fields(made.options))
         hint = f"options: {known}" if known else f"{made.name} has no options"
         raise CompileError((Diagnostic("PS002", f"{made.name}: {error}", hint=hint),)) from None
+
+
+def _is_literal(value: object) -> bool:
+    """Tell whether the text of a value gives the value again."""
+    match value:
+        case list() | tuple():
+            return all(map(_is_literal, cast("Iterable[object]", value)))
+        case dict():
+            pairs = cast("dict[object, object]", value).items()
+            return all(_is_literal(key) and _is_literal(item) for key, item in pairs)
+        case float():
+            return type(value) is float and math.isfinite(value)
+        case _:
+            return type(value) in (str, int, bool, bytes, type(None))
+
+
+def _named(name: str) -> Pass:
+    """Return the pass of a name, of Relax if several dialects have it."""
+    passes = OWN_PASSES.all()
+    dialect, _, word = name.rpartition(".")
+    keys = ((dialect, word),) if dialect else (("relax", word), ("relay", word), ("tir", word), ("any", word))
+    found = next((passes[key] for key in keys if key in passes), None)
+    if found is None:
+        near = get_close_matches(word, [key for _, key in passes], 1, 0.5)
+        hint = f"did you mean {near[0]}?" if near else ""
+        raise CompileError((Diagnostic("PS001", f"there is no pass {name}", hint=hint),))
+    return found
 
 
 def _foreign(pass_: Pass, dialect: Dialect, span: Span | None) -> Diagnostic:

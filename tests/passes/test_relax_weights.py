@@ -101,8 +101,18 @@ def test_a_weight_becomes_a_constant_and_gives_its_sizes() -> None:
     assert rc.structural_equal(passed(parse(wanted), "Normalize").after, stage.after)
     values = np.array([1, 2, 3], np.float32)
     given = pass_(PASSES["relax", "BindParams"], params={"b": values})
-    (by_array,) = rc.run_pipeline(parse(SIZED), [given])
-    assert rc.structural_equal(by_array.after, stage.after)
+    for step in (given, pass_("BindParams", params={"b": values}), pass_("relax.BindParams", params={"b": values})):
+        (by_array,) = rc.run_pipeline(parse(SIZED), [step])
+        assert rc.structural_equal(by_array.after, stage.after)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [("BindParam", {"params": {}}, "there is no pass BindParam"), ("BindParams", {"values": 1}, "BindParams: ")],
+)
+def test_a_pass_that_is_named_with_arrays_is_checked_at_once(name: str, options: dict[str, object], words: str) -> None:
+    with pytest.raises(rc.CompileError, match=words):
+        pass_(name, array=np.zeros(3), **options)
 
 
 @pytest.mark.parametrize(
