@@ -59,7 +59,7 @@ def same_values(before: IRModule, after: IRModule, entry: str = "main", rtol: fl
     assert isinstance(function, Function)
     inputs = tuple(input_of(param.annotation, seed) for seed, param in enumerate(function.params))
     results = [
-        _flat(rc.VirtualMachine(rc.build(item), on_output=lambda _: None)[entry](*inputs)) for item in (before, after)
+        flat(rc.VirtualMachine(rc.build(item), on_output=lambda _: None)[entry](*inputs)) for item in (before, after)
     ]
     assert len(results[0]) == len(results[1])
     for a, b in zip(*results, strict=True):
@@ -90,7 +90,8 @@ def _size(dim: PrimExpr) -> int:
     return value
 
 
-def _flat(value: Any) -> list[Any]:
+def flat(value: Any) -> list[Any]:
+    """Return the tensors of a value, those of tuples in it one by one."""
     if is_tuple(value) or is_list(value):
-        return [part for item in value for part in _flat(item)]
+        return [part for item in value for part in flat(item)]
     return [value]
