@@ -44,6 +44,8 @@ from relax_core.passes.relax.operators import (
     annotate_tir_op_pattern,
     decompose_ops_for_inference,
     decompose_ops_for_training,
+    dispatch_sampling,
+    dispatch_sort_scan,
 )
 from relax_core.passes.relax.runtime import (
     attach_global_symbol,
@@ -52,7 +54,10 @@ from relax_core.passes.relax.runtime import (
     lower_alloc_tensor,
     lower_runtime_builtin,
     remove_purity_checking,
+    rewrite_cuda_graph,
+    static_plan_block_memory,
     to_non_dataflow,
+    vm_builtin_lower,
     vm_shape_lower,
 )
 from relax_core.passes.relax.scalars import box_prims, compute_prim_value, unbox_scalars
@@ -120,6 +125,11 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             remove_redundant_reshape,
             decompose_ops_for_inference,
             decompose_ops_for_training,
+            dispatch_sampling,
+            dispatch_sort_scan,
+            static_plan_block_memory,
+            rewrite_cuda_graph,
+            vm_builtin_lower,
             combine_parallel_matmul,
             fold_batchnorm_to_conv2d,
             adjust_matmul_order,
