@@ -22,7 +22,7 @@ RULES_HELP = "a file of rewrite rules, which the pass ApplyRules applies; it is 
 FILE_HELP = "a TVMScript or Relay file; - reads standard input"
 PATH_HELP = f"{FILE_HELP}; or stages: a folder, a zip or a trace, a log; PATH@N is the stage N of them"
 CONSTANTS_HELP = "an archive of the tensors that TVM's text leaves out: const_0, const_1, ... by their numbers"
-PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps'"
+PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps', or a pipeline of TVM: zero, default_build"
 _STANDARD_INPUT = "-"
 ARCHIVE_BYTES: Final = 1024 * MEGABYTE
 """Size of the largest archive that is read; one for the worker has to fit into a request as well."""

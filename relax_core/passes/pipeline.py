@@ -20,6 +20,7 @@ from relax_core.ir.rewriting.builder import normalize
 from relax_core.passes import PASSES
 from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
 from relax_core.passes.external import with_external, without_external
+from relax_core.passes.named_pipelines import PIPELINES
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
 from relax_core.passes.own import OWN_PASSES, OwnFunction, own_pass
 from relax_core.passes.properties import PROPERTIES, culprit
@@ -63,6 +64,8 @@ def run_pipeline(
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[Stage, ...]:
     """Run `passes`, such as "LambdaLift(names='2022'), LegalizeOps", the default pipeline if `None`.
+
+    "zero", "default_build" and "default" are TVM's pipelines of these names, also among passes: "zero, ToNonDataflow".
 
     A pass of one's own is a function from module to module, which may take a `PassContext` as well, or a `Pass`, alone
     or in a list with names: `["Normalize", mine, "LegalizeOps"]`.
@@ -335,6 +338,8 @@ def _foreign(pass_: Pass, dialect: Dialect, span: Span | None) -> Diagnostic:
 def parse_pipeline(text: str, dialect: Dialect = "relax") -> tuple[Step, ...]:
     """Read a pipeline for a module in `dialect`: names of passes with options as literals, separated by commas.
 
+    A name of `PIPELINES` stands for the passes of that pipeline of TVM.
+
     Raises:
         CompileError: with the place in `text` as its span.
     """
@@ -351,7 +356,7 @@ def parse_pipeline(text: str, dialect: Dialect = "relax") -> tuple[Step, ...]:
         raise CompileError((Diagnostic("PS001", message, Span(source, offset, offset + 1), hint),)) from None
     items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
     reader = _PipelineParser(source, dialect)
-    return tuple(reader.step(item) for item in items)
+    return tuple(step for item in items for step in reader.steps(item))
 
 
 @dataclass(slots=True)
@@ -374,6 +379,15 @@ class _PipelineParser:
 
     def fail(self, code: str, message: str, node: ast.expr | ast.keyword, hint: str = "") -> NoReturn:
         raise CompileError((Diagnostic(code, message, self.span(node), hint),))
+
+    def steps(self, item: ast.expr) -> tuple[Step, ...]:
+        """Return the step of a pass, or those of a pipeline that has a name."""
+        if not isinstance(item, ast.Name) or item.id not in PIPELINES or ("relax", item.id) in self.passes:
+            return (self.step(item),)
+        if self.dialect != "relax":
+            what = f"{item.id} is a pipeline of Relax; the module is {LANGUAGES[self.dialect]} here"
+            self.fail("PS010", what, item, f"write RelayToRelax, {item.id}")
+        return parse_pipeline(PIPELINES[item.id], self.dialect)
 
     def step(self, item: ast.expr) -> Step:
         if isinstance(item, ast.Call):
@@ -402,7 +416,7 @@ class _PipelineParser:
             case _:
                 self.fail("PS001", f"{self.span(name).text} is not the name of a pass", name)
         if found is None:
-            near = get_close_matches(word, [key for _, key in self.passes], 1, 0.5)
+            near = get_close_matches(word, [*PIPELINES, *(key for _, key in self.passes)], 1, 0.5)
             hint = f"did you mean {near[0]}?" if near else f"passes: {', '.join(key for _, key in self.passes)}"
             self.fail("PS001", f"there is no pass {word}", name, hint)
         return found

@@ -44,6 +44,10 @@ _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
 _LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
 _VALUE_ROWS = 500
 _ROW_ORDER = ("different", "not comparable", "stops alike", "same")
+_PASSES_HELP = (
+    "Names of passes, with options as in `FuseOps(max_depth=4)`. `zero`, `default_build`, `default` and `cpu_generic` "
+    "stand for the passes of TVM's pipelines."
+)
 _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 
 
@@ -95,7 +99,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
         if not isinstance(form, Failure):
             steps(form, key="passes.steps", max_height="50vh", on_action=_on_steps)
             default = default or form.text
-        text = st.text_area("Passes, in order", value=current.pipeline or default, height=110)
+        text = st.text_area("Passes, in order", value=current.pipeline or default, height=110, help=_PASSES_HELP)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
                 select(pipeline="" if text.strip() == default and not current.pipeline else text, stage=-1)
