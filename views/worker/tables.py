@@ -33,11 +33,12 @@ def sample_table(name: str) -> str:
     return dict(list_tables()).get(name, "")
 
 
-def _fit(table: str, program: str) -> int:
-    """Count the operators and attributes that a table names and a program has."""
+def _fit(table: str, program: str) -> tuple[bool, int]:
+    """Say whether a table is of the program's language, and count what it names and the program has."""
     words = {found[found.lastindex or 0].removeprefix("relax.") for found in _WORDS.finditer(table)}
     starts = r"(?:(?<![\w.])|(?<=\bR\.))"
-    return sum(re.search(rf"{starts}{re.escape(word)}\s*[(=]", program) is not None for word in words)
+    count = sum(re.search(rf"{starts}{re.escape(word)}\s*[(=]", program) is not None for word in words)
+    return ("relax." in table) == (re.search(r"\bR\.\w", program) is not None), count
 
 
 def patterns_of(table: str) -> tuple[tuple[str, str], ...]:

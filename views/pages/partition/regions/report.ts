@@ -72,7 +72,7 @@ export function regionTable(scene: Scene): Child {
     regionRow(scene, item, index),
     item.nodes.includes(props.selected) ? inside(scene, item) : "",
   ];
-  const columns = [["Region"], ["Target"], ["Ops", "r"], ["In", "r"], ["Out", "r"], ["After PartitionGraph"]] as const;
+  const columns = [["Region"], ["Target"], ["Ops", "r"], ["In", "r"], ["Out", "r"], ["Function"]] as const;
   return [headOf("Regions", found.length), tableOf(scene, "Regions", columns, found, rows)];
 }
 
@@ -218,6 +218,7 @@ function offer({ tell }: Scene, operator: string, target: string): HTMLElement {
 
 export function ways(scene: Scene): Child {
   if (!scene.model.has_lets) {
+    if (!scene.model.stages.some((stage) => stage.name === "PartitionGraph")) return "";
     return [headOf("Lets"), none("This program has no let: the five ways to treat lets are one.")];
   }
   const columns = [["Lets"], ["Regions", "r"], ["Open begins", "r"], ["Result"]] as const;
