@@ -102,12 +102,13 @@ function regionRow(scene: Scene, item: RegionRow, index: number): HTMLElement {
   return pickable(row, () => tell({ kind: "select", node: item.nodes[0] ?? "", function: item.function }));
 }
 
-// What became of a region: the name of its function may break behind the part that all share.
+// What became of a region: the name of its function may break behind the part that all share, else at underscores.
 function externalOf({ model }: Scene, item: RegionRow): Child {
   if (item.is_open) return chip("never ends", "error");
   if (item.external) {
     const stem = /^tvmgen_[^_]*_/.exec(item.external)?.[0] ?? "";
-    return [`@${stem}`, stem ? el("wbr") : "", item.external.slice(stem.length)];
+    if (stem) return [`@${stem}`, el("wbr"), item.external.slice(stem.length)];
+    return ["@", item.external.split(/(?<=_)/).map((part) => [part, el("wbr")])];
   }
   const isCut = model.stages.some(
     (stage) => stage.name === "PartitionGraph" && !stage.problems.some((problem) => problem.severity === "error"),
