@@ -87,6 +87,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/ir/equality.py": (("_fields", _PURE),),
         "relax_core/jit/calls/builtin.py": (("_shared_program", _ONE),),
         "relax_core/jit/calls/builtin_layout.py": (("symbols", _ONE),),
+        "relax_core/ir/node.py": (("nodes_in", _FACTS),),
         "relax_core/jit/calls/memory.py": (("keep_freed_memory", "it sets up the allocator of the process, once"),),
         "relax_core/jit/calls/threads.py": (("_threads", _ONE),),
         "relax_core/jit/compilation/image.py": (
@@ -119,6 +120,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("operator_text", _PURE),
         ),
         "relax_core/vm/condition.py": (("_places", _PURE),),
+        "relax_core/vm/decode.py": (("_decoded", _FACTS),),
         "relax_core/vm/recording/lines.py": (("of", _FACTS),),
         "relax_core/vm/builtin/storage.py": (
             ("_size_bytes", _PURE),

@@ -1,7 +1,8 @@
 """Instructions as the machine's loop takes them: what to do, how to fetch the arguments, where to put the result."""
 
 from dataclasses import dataclass
-from operator import itemgetter
+from functools import lru_cache
+from operator import is_, itemgetter
 from typing import Any, Final, assert_never, cast
 
 from relax_core.bytecode.executable import DTypeConstant, Executable, FunctionEntry, PoolConstant, ShapeConstant
@@ -40,8 +41,34 @@ class DecodedFunction:
     template: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Code:
+    """The instructions of a function and what they refer to; equal for executables that share them, by identity."""
+
+    executable: Executable
+    entry: FunctionEntry
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.executable.instructions, self.executable.constants, self.executable.functions, self.entry
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self._parts())))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Code) and all(map(is_, self._parts(), other._parts()))
+
+
 def decode(executable: Executable, entry: FunctionEntry) -> DecodedFunction:
-    """Decode the instructions of a VM function; its jumps are relative to its start."""
+    """Decode the instructions of a VM function; its jumps are relative to its start.
+
+    What was decoded last is kept: the forms of a program may have their bytecode in common, and differ in kernels.
+    """
+    return _decoded(_Code(executable, entry))
+
+
+@lru_cache(maxsize=2)
+def _decoded(code: _Code) -> DecodedFunction:
+    executable, entry = code.executable, code.entry
     constants = _Constants(executable, entry.register_count)
     steps = tuple(
         _step(executable, constants, instruction, pc)

@@ -1,5 +1,6 @@
 """The first pass that changes what a program computes: each stage runs on the same arguments."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,8 @@ from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
+_UNCOLLECTED = 64
+"""Forms between two collections: a form's nodes form no cycles, so that most of it goes when the next one is read."""
 _MISTAKES_OF_FORM = ("PA", "RS", "TY", "WF")
 RunMachine = Callable[[Executable, tuple[Value, ...]], Trace]
 """Runs the entry function of an executable on machine values."""
@@ -116,32 +119,24 @@ def bisect(
     """
     found = _Found(tolerance)
     guilty: _Guilty | None = None
-    for number, candidate in enumerate(_read_in_turn(candidates)):
-        progress(number, candidate.name)
-        if not found.has_noted(candidate):
-            with collector_held():
+    with collector_held():
+        for number, candidate in enumerate(candidates):
+            progress(number, candidate.name)
+            if number % _UNCOLLECTED == _UNCOLLECTED - 1:
+                gc.collect()
+            if not found.has_noted(candidate):
                 outcome = _outcome(candidate, call, runs.run)
-            is_exact = candidate.is_printed and tolerance == DEFAULT_TOLERANCE
-            found.add(candidate.name, outcome, partial(_looked, candidate, call, runs.record), looks_inside=is_exact)
-            if guilty is None and found.results[-1].verdict == "different":
-                guilty = _Guilty(candidate, outcome)
+                is_exact = candidate.is_printed and tolerance == DEFAULT_TOLERANCE
+                look = partial(_looked, candidate, call, runs.record)
+                found.add(candidate.name, outcome, look, looks_inside=is_exact)
+                if guilty is None and found.results[-1].verdict == "different":
+                    guilty = _Guilty(candidate, outcome)
     progress(len(found.results), "")
     whole = Bisection(call.entry, tuple(found.results))
     if guilty is None or len(whole.suspects) != 1:
         return whole
     judges = partial(found.answered, guilty.outcome, lambda made: run_outcome(made, call, runs.run))
     return msgspec.structs.replace(whole, halved=_halved(guilty, judges, budget))
-
-
-def _read_in_turn(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Yield the candidates, each read when its turn comes, without collections meanwhile: what is read stays."""
-    ends = iter(candidates)
-    while True:
-        with collector_held():
-            candidate = next(ends, None)
-        if candidate is None:
-            return
-        yield candidate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,6 +72,8 @@ class _Whole:
             self.is_broken = True
             self.made.append(self.build())
             self.is_broken = False
+            # A form that can be built is the last sound one itself, and those before it need not be kept for it.
+            self.before = None
         return self.made[0]
 
     def last_sound(self) -> "_Whole":
