@@ -7,7 +7,7 @@ import pytest
 import relax_core as rc
 from relax_core.diagnostics import has_errors
 from relax_core.ir.equality import first_difference
-from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.expr import Function, GlobalVar, is_op_call
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.passes.core import Stage
@@ -236,3 +236,13 @@ def test_patterns_take_fields_of_tuples_and_prim_funcs() -> None:
     stage = passed(rc.parse(f"@I.ir_module\nclass Module:\n{PRIM}"), "FuseOpsByPattern", chosen)
     assert composites(stage.after) == {"fused_relax_split_relax_nn_relu": "t.second", "fused_twice": "t.twice"}
     same_values(stage.before, stage.after)
+
+
+def test_one_composite_of_several_matches_stems_from_all_of_them() -> None:
+    text = program(["a = R.matmul(x, w)", "b = R.nn.relu(a)", "c = R.matmul(b, w)", "d = R.nn.relu(c)"], ["d"])
+    module = rc.parse(f"@I.ir_module\nclass Module:{text}")
+    stage = passed(module, "FuseOpsByPattern", table(mm_relu=MM_RELU))
+    (name,) = composites(stage.after)
+    relu = next(item for item in preorder(stage.after[name]) if is_op_call(item, "relax.nn.relu"))
+    lines = {item.span.line for item in stage.log.ancestry(relu) if item.span is not None}
+    assert lines == {7, 9}

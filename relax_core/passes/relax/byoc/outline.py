@@ -1,17 +1,17 @@
 """Groups of bindings of dataflow blocks become functions of the module, equal ones the same function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import is_
 
 from relax_core.ir.attrs import Attrs, attr
 from relax_core.ir.equality import structural_hash
-from relax_core.ir.expr import Binding, Call, DataflowBlock, Function, GlobalVar, Op, Type
+from relax_core.ir.expr import Binding, Call, DataflowBlock, Function, GlobalVar, Op, SeqExpr, Type
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions, with_definitions
-from relax_core.passes.relax.fusion.grouped import Group, call_bindings, grouped_function
+from relax_core.passes.relax.fusion.grouped import Group, Grouped, call_bindings, grouped_function
 from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 
 COMPOSITE, CODEGEN, PRIMITIVE = "Composite", "Codegen", "Primitive"
@@ -26,7 +26,7 @@ class Outlining:
         self._ctx = ctx
         self._type_of = type_of
         self._by_hash = {
-            structural_hash(function): var
+            structural_hash(function): (var, function)
             for var, function in module.relax_functions
             if attr(function.attrs, COMPOSITE)
         }
@@ -51,20 +51,26 @@ class Outlining:
                 continue
             group = Group(unit.bindings, outputs[unit])
             made = grouped_function(group, attrs_of[unit], self._type_of, self._ctx, lifts_constants=lifts_constants)
-            name = self._name_of(made.function, unit)
+            name = self._name_of(made, unit)
             bindings += call_bindings(name, group, made, names, self._ctx)
         if len(bindings) == len(block.bindings) and all(map(is_, bindings, block.bindings)):
             return block
         return DataflowBlock(tuple(bindings), span=block.span)
 
-    def _name_of(self, function: Function, unit: BindingUnit) -> GlobalVar:
-        """Return the name of a function of the module that is equal to `function`, which is added if there is none."""
-        key = structural_hash(function)
-        found = self._by_hash.get(key)
-        if found is None:
-            found = self._by_hash[key] = GlobalVar(self._fresh_name(function, unit))
-            self.added.append(self._ctx.derive(Definition(found, function), *unit.bindings))
-        return found
+    def _name_of(self, made: Grouped, unit: BindingUnit) -> GlobalVar:
+        """Return the name of a function of the module that is equal to the one made; that is added if there is none."""
+        key = structural_hash(made.function)
+        if key in self._by_hash:
+            name, function = self._by_hash[key]
+            # Its bindings compute those of this unit as well.
+            held = (item for item in unit.bindings if item not in made.fields)
+            for kept, item in zip(_bindings(function), held, strict=True):
+                self._ctx.log.share((kept, kept.value), item)
+            return name
+        name = GlobalVar(self._fresh_name(made.function, unit))
+        self._by_hash[key] = name, made.function
+        self.added.append(self._ctx.derive(Definition(name, made.function), *unit.bindings))
+        return name
 
     def _fresh_name(self, function: Function, unit: BindingUnit) -> str:
         name, target = self.names.fresh(fused_name(unit)), attr(function.attrs, CODEGEN)
@@ -75,6 +81,13 @@ class Outlining:
         if not self.added:
             return module
         return with_definitions(module, (*module.definitions, *self.added), self._ctx)
+
+
+def _bindings(function: Function) -> Iterator[Binding]:
+    """Yield the bindings of a function that was outlined."""
+    assert isinstance(function.body, SeqExpr), "a function that was outlined is in normal form"
+    for block in function.body.blocks:
+        yield from block.bindings
 
 
 def fused_name(unit: BindingUnit) -> str:
