@@ -218,6 +218,25 @@ REPEATED = """
         return gv
 """
 
+LIBRARIES = """
+    @R.function
+    def main(x: R.Tensor((4, 4), "float32"), w: R.Tensor((4, 4), "float32")):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            b = R.nn.relu(a)
+            c = R.sin(b)
+            d = R.add(b, c)
+            R.output(d)
+        return d
+"""
+
+LIBRARY_TABLE = (
+    '{"patterns": [["t.mm_relu", '
+    '"is_op(\\\\"relax.nn.relu\\\\")(is_op(\\\\"relax.matmul\\\\")(wildcard(), wildcard()))"], '
+    '["t.add", "is_op(\\\\"relax.add\\\\")(wildcard(), wildcard())"]]}'
+)
+"""Patterns as an option of a pass, in the text of a pipeline."""
+
 PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
         **CLOSURES,
@@ -234,6 +253,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
         "casts_in_branches": CASTS_IN_BRANCHES,
         "branches": BRANCHES,
         "repeated": REPEATED,
+        "libraries": LIBRARIES,
     }
 )
 

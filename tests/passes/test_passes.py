@@ -16,13 +16,14 @@ from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, final_module, run_pipeline
 from relax_core.printer.tvmscript import print_module
 from tests.golden_text import Golden
-from tests.passes.programs import PROGRAMS, program
+from tests.passes.programs import LIBRARY_TABLE, PROGRAMS, program
 from tests.strategies import Program, programs
 
 SAMPLES = sorted(
     file for room in ("relax", "tir", "seeds") for file in (Path(__file__).parents[2] / "samples" / room).glob("*.py")
 )
 LOWER = "Normalize, LegalizeOps, ToNonDataflow, RemovePurityChecking, CallTIRRewrite"
+COMPOSITES = f"FuseOpsByPattern(patterns='{LIBRARY_TABLE}')"
 
 CASES = (
     ("nested_calls", "Normalize"),
@@ -63,6 +64,9 @@ CASES = (
     ("repeated", "LegalizeOps, FuseOps(max_depth=4)"),
     ("repeated", "LegalizeOps, FuseOps(max_depth=4), FuseTIR"),
     ("repeated", "LegalizeOps, EliminateCommonSubexpr, CanonicalizeBindings, FuseOps"),
+    ("libraries", f"{COMPOSITES}, MergeCompositeFunctions"),
+    ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen"),
+    ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen, LinkReferenceBackend"),
 )  # fmt: skip
 
 
