@@ -61,7 +61,14 @@ from relax_core.passes.relax.runtime import (
     vm_shape_lower,
 )
 from relax_core.passes.relax.scalars import box_prims, compute_prim_value, unbox_scalars
-from relax_core.passes.relax.weights import bind_params, bind_symbolic_vars, bundle_model_params, lift_transform_params
+from relax_core.passes.relax.weights import (
+    bind_params,
+    bind_symbolic_vars,
+    bundle_model_params,
+    lazy_get_input,
+    lazy_set_output,
+    lift_transform_params,
+)
 from relax_core.passes.relay import (
     canonicalize_ops,
     defuse_ops,
@@ -140,6 +147,8 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             bind_symbolic_vars,
             bundle_model_params,
             lift_transform_params,
+            lazy_get_input,
+            lazy_set_output,
             to_a_normal_form,
             to_graph_normal_form,
             infer_type,

@@ -94,3 +94,11 @@ def test_a_dispatch_lowers_only_its_operators(name: str, operators: set[str]) ->
     text = rc.script(rc.run_pipeline(parse(TEXT), name)[-1].after)
     assert all(f"R.{item}(" in text for item in operators)
     assert ("R.sort(" in text) == (name == "DispatchSampling")
+
+
+def test_the_earlier_name_of_a_pass_does_the_same() -> None:
+    lowered = rc.run_pipeline(parse(TEXT), "default_build")
+    before = next(stage.before for stage in lowered if stage.pass_name == "LowerRuntimeBuiltin")
+    now, then = (rc.run_pipeline(before, name)[-1] for name in ("LowerRuntimeBuiltin", "VMBuiltinLower"))
+    assert now.is_changed
+    assert rc.structural_equal(now.after, then.after)

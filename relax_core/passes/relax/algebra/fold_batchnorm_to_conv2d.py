@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
@@ -29,7 +30,7 @@ from relax_core.passes.relax.dead_code_elimination import run as eliminate_dead_
 from relax_core.passes.relax.functions import shape
 from relax_core.passes.relax.operators.calls import op_call
 
-_CHANNEL_AXES = {"OIHW": 0, "IOHW": 1}
+_CHANNEL_AXES = MappingProxyType({"OIHW": 0, "IOHW": 1})
 """The axis of the output channels in the weights of a convolution, by their layout."""
 
 

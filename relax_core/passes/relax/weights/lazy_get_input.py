@@ -1,0 +1,198 @@
+"""Ask for each weight when it is needed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from relax_core.ir.attrs import attr, with_attr
+from relax_core.ir.expr import (
+    OBJECT,
+    Binding,
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Function,
+    FuncType,
+    GlobalVar,
+    If,
+    MatchCast,
+    PrimType,
+    SeqExpr,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewriting.builder import Names, names_in
+from relax_core.ir.rewriting.substitute import free_symbols, free_vars
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.closures.captures import binding_symbols
+from relax_core.passes.relax.closures.result_types import without_unbound
+from relax_core.passes.relax.functions import integer, join_blocks, string
+from relax_core.passes.relax.interfaces.internal import uses_of
+
+N = TypeVar("N", bound=Node)
+GET_TYPE = FuncType((PrimType("int64"), OBJECT), OBJECT)
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Replace the parameters behind the first `num_input` of public functions by a function `fget_param(index, name)`.
+
+    A weight is asked for where it is first used, again behind a dataflow block that alone saw it, and in each branch
+    of an `if`. One that gives a size which is used before, or elsewhere, is asked for at the start; TVM leaves such a
+    size without a value. A function that the module itself uses keeps its parameters, which TVM takes from its calls.
+    """
+    uses = uses_of(module)
+
+    def change(var: GlobalVar, function: Function) -> Function:
+        if function.is_private:
+            ctx.remark(function, "missed", f"@{var.name} stays: it is private")
+            return function
+        if var.name in uses.calls or var.name in uses.values:
+            ctx.remark(function, "missed", f"@{var.name} stays: the module itself calls it")
+            return function
+        return _lazy(function, var.name, ctx)
+
+    return change_functions(module, ctx, change)
+
+
+def _lazy(function: Function, name: str, ctx: PassContext) -> Function:
+    count = attr(function.attrs, "num_input")
+    count = count if isinstance(count, int) and not isinstance(count, bool) else 0
+    names = names_in(function)
+    getter = Var(names.fresh("fget_param"), GET_TYPE)
+    weights = function.params[count:]
+    body = function.body
+    assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
+    inputs = function.params[:count]
+    early = _early(body, inputs, weights)
+    given = {symbol for param in inputs for symbol in binding_symbols(param.annotation)}
+    loads = _Loads(names, getter, weights, ctx)
+    known: dict[Var, Var] = {}
+    start = tuple(item for weight in early for item in loads.load(weight, known, is_dataflow=False))
+    blocks = (BindingBlock(start),) if start else ()
+    rest = loads.sequence(body, known)
+    made = replace(
+        function,
+        params=(*inputs, getter),
+        body=replace(rest, blocks=(*blocks, *rest.blocks)),
+        ret_type=function.ret_type and without_unbound(function.ret_type, given),
+        attrs=with_attr(function.attrs, "num_input", count + 1),
+    )
+    ctx.remark(function, "applied", f"@{name} asks for its weights one by one: {len(weights)}", weights)
+    ctx.derive(made, function, rule="function of weights -> function that asks for them")
+    return ctx.rewrite(made, join_blocks)
+
+
+def _early(body: SeqExpr, inputs: tuple[Var, ...], weights: tuple[Var, ...]) -> tuple[Var, ...]:
+    """Return the weights that give a size which is used where the weight has not been asked for yet."""
+    given = {symbol for param in inputs for symbol in binding_symbols(param.annotation)}
+    places = list(_places(body))
+    found: list[Var] = []
+    for weight in weights:
+        sizes = set(binding_symbols(weight.annotation)) - given
+        users = [place for place in places if weight in free_vars(place.node)]
+        needing = [place for place in places if sizes.intersection(free_symbols(place.node))]
+        if needing and not _is_in_time(users, needing):
+            found.append(weight)
+            given |= sizes
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A binding or a result of a sequence, its position, and its block."""
+
+    index: int
+    node: Node
+    block: BindingBlock | None = None
+
+
+def _places(body: SeqExpr) -> Iterator[_Place]:
+    inside = ((item, block) for block in body.blocks for item in block.bindings)
+    for index, (item, block) in enumerate(inside):
+        yield _Place(index, item, block)
+    yield _Place(sum(len(block.bindings) for block in body.blocks), body.body)
+
+
+def _is_in_time(users: list[_Place], needing: list[_Place]) -> bool:
+    """Tell whether the first user of a weight comes first, and shows what it asked for to all who need its size."""
+    if not users or (isinstance(users[0].node, Binding) and isinstance(users[0].node.value, If)):
+        return False
+    first = users[0]
+    is_seen = not isinstance(first.block, DataflowBlock) or all(item.block is first.block for item in needing)
+    return is_seen and first.index <= needing[0].index
+
+
+@dataclass(frozen=True, slots=True)
+class _Loads:
+    """Puts what asks for a weight before its use."""
+
+    names: Names
+    getter: Var
+    weights: tuple[Var, ...]
+    ctx: PassContext
+    loaded: set[Var] = field(default_factory=set[Var])
+
+    def load(self, weight: Var, known: dict[Var, Var], *, is_dataflow: bool) -> tuple[Binding, ...]:
+        """Ask for a weight, and note the variable that stands for it."""
+        kind = DataflowVar if is_dataflow else Var
+        untyped = kind(self.names.fresh(f"{weight.name}_untyped"), OBJECT)
+        name = self.names.fresh(weight.name) if weight in self.loaded else weight.name
+        self.loaded.add(weight)
+        known[weight] = kind(name, weight.annotation)
+        args = (integer(self.weights.index(weight)), string(weight.name))
+        cast = MatchCast(known[weight], untyped, weight.annotation or OBJECT)
+        return tuple(self.ctx.derive(item, weight) for item in (VarBinding(untyped, Call(self.getter, args)), cast))
+
+    def sequence(self, body: SeqExpr, seen: dict[Var, Var]) -> SeqExpr:
+        """Return a sequence in which the weights are asked for; `seen` are those that are there already."""
+        known = dict(seen)
+        blocks: list[BindingBlock] = []
+        for block in body.blocks:
+            is_dataflow = isinstance(block, DataflowBlock)
+            inner = dict(known) if is_dataflow else known
+            bindings: list[Binding] = []
+            for item in block.bindings:
+                bindings += (*self.asked(item, inner, is_dataflow=is_dataflow), self.binding(item, inner))
+            blocks.append(self.rebuilt(block, replace(block, bindings=tuple(bindings))))
+        asked = self.asked(body.body, known, is_dataflow=False)
+        if asked:
+            blocks.append(BindingBlock(asked))
+        result = replace(body, blocks=tuple(blocks), body=self.with_known(body.body, known))
+        return self.rebuilt(body, result)
+
+    def rebuilt(self, old: Node, new: N) -> N:
+        self.ctx.log.rebuilt(old, new)
+        return new
+
+    def asked(self, item: Node, known: dict[Var, Var], *, is_dataflow: bool) -> tuple[Binding, ...]:
+        """Return what asks for the weights that a binding or a result uses, branches aside."""
+        part: Node = item.value.condition if isinstance(item, Binding) and isinstance(item.value, If) else item
+        wanted = [var for var in free_vars(part) if var in self.weights and var not in known]
+        return tuple(made for var in wanted for made in self.load(var, known, is_dataflow=is_dataflow))
+
+    def binding(self, item: Binding, known: dict[Var, Var]) -> Binding:
+        if isinstance(item.value, If):
+            choice, yes, no = item.value, item.value.true_branch, item.value.false_branch
+            assert isinstance(yes, SeqExpr), "a branch in A-normal form is a sequence"
+            assert isinstance(no, SeqExpr), "a branch in A-normal form is a sequence"
+            condition = self.with_known(choice.condition, known)
+            parts = condition, self.sequence(yes, known), self.sequence(no, known)
+            value = If(*parts, span=choice.span)
+            return self.rebuilt(item, replace(item, value=self.rebuilt(choice, value)))
+        return self.with_known(item, known)
+
+    def with_known(self, item: N, known: Mapping[Var, Var]) -> N:
+        return self.ctx.substitute(item, {var: known[var] for var in free_vars(item) if var in known})
+
+
+PASS = Pass(
+    "LazyGetInput",
+    "Makes functions ask for each weight when it is needed, instead of taking all as parameters.",
+    run,
+    needs=("normal form",),
+    see="tvm/src/relax/transform/lazy_transform_params.cc",
+)
