@@ -39,7 +39,11 @@ from relax_core.passes.relax.interfaces import (
     remove_unused_outputs,
     remove_unused_parameters,
 )
-from relax_core.passes.relax.layout import remove_redundant_reshape, rewrite_dataflow_reshape
+from relax_core.passes.relax.layout import (
+    attach_attr_layout_free_buffers,
+    remove_redundant_reshape,
+    rewrite_dataflow_reshape,
+)
 from relax_core.passes.relax.operators import (
     annotate_tir_op_pattern,
     decompose_ops_for_inference,
@@ -52,6 +56,7 @@ from relax_core.passes.relax.runtime import (
     call_tir_rewrite,
     kill_after_last_use,
     lower_alloc_tensor,
+    lower_gpu_ipc_alloc_storage,
     lower_runtime_builtin,
     remove_purity_checking,
     rewrite_cuda_graph,
@@ -136,6 +141,8 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             dispatch_sort_scan,
             static_plan_block_memory,
             rewrite_cuda_graph,
+            lower_gpu_ipc_alloc_storage,
+            attach_attr_layout_free_buffers,
             vm_builtin_lower,
             combine_parallel_matmul,
             fold_batchnorm_to_conv2d,
