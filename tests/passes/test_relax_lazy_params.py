@@ -185,3 +185,14 @@ def test_a_function_that_the_module_calls_stays(name: str) -> None:
     stage = passed(parse(text), name)
     assert not stage.is_changed
     assert "@called stays: the module itself calls it" in remarks(stage, "missed")
+
+
+def test_a_function_that_returns_a_scalar_stays() -> None:
+    text = """
+    @R.function
+    def main(n: R.Prim("int64")):
+        return n
+"""
+    stage = passed(parse(text), "LazySetOutput")
+    assert not stage.is_changed
+    assert remarks(stage, "missed") == ["@main stays: a result is a scalar on the host, no object"]

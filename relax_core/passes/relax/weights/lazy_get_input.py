@@ -102,7 +102,7 @@ def _early(body: SeqExpr, inputs: tuple[Var, ...], weights: tuple[Var, ...]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Step:
     """A binding or a result of a sequence, its position, and its block."""
 
     index: int
@@ -110,14 +110,14 @@ class _Place:
     block: BindingBlock | None = None
 
 
-def _places(body: SeqExpr) -> Iterator[_Place]:
+def _places(body: SeqExpr) -> Iterator[_Step]:
     inside = ((item, block) for block in body.blocks for item in block.bindings)
     for index, (item, block) in enumerate(inside):
-        yield _Place(index, item, block)
-    yield _Place(sum(len(block.bindings) for block in body.blocks), body.body)
+        yield _Step(index, item, block)
+    yield _Step(sum(len(block.bindings) for block in body.blocks), body.body)
 
 
-def _is_in_time(users: list[_Place], needing: list[_Place]) -> bool:
+def _is_in_time(users: list[_Step], needing: list[_Step]) -> bool:
     """Tell whether the first user of a weight comes first, and shows what it asked for to all who need its size."""
     if not users or (isinstance(users[0].node, Binding) and isinstance(users[0].node.value, If)):
         return False

@@ -24,6 +24,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.builder import names_in
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
+from relax_core.passes.properties import FORCE_PURE
 from relax_core.passes.relax.functions import effect, integer, join_blocks
 from relax_core.passes.relax.interfaces.internal import uses_of
 
@@ -35,8 +36,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
     A result is handed over behind its binding; one of a dataflow block behind the block, in which TVM calls, though no
     such block may have effects. A function that the module itself uses returns as before; TVM leaves its calls wrong.
+    So does one that returns a scalar, which is no object.
     """
-    uses = uses_of(module)
+    uses, type_of = uses_of(module), ctx.types(module)
 
     def change(var: GlobalVar, function: Function) -> Function:
         if function.is_private:
@@ -45,9 +47,23 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         if var.name in uses.calls or var.name in uses.values:
             ctx.remark(function, "missed", f"@{var.name} stays: the module itself calls it")
             return function
+        scalar = next((item for item in _results(function) if isinstance(type_of.get(item), PrimType)), None)
+        if scalar is not None:
+            ctx.remark(function, "missed", f"@{var.name} stays: a result is a scalar on the host, no object", (scalar,))
+            return function
         return _lazy(function, var.name, ctx)
 
     return change_functions(module, ctx, change)
+
+
+def _body(function: Function) -> SeqExpr:
+    assert isinstance(function.body, SeqExpr), "a function in A-normal form has a sequence as its body"
+    return function.body
+
+
+def _results(function: Function) -> tuple[Expr, ...]:
+    result = _body(function).body
+    return result.fields if isinstance(result, Tuple) else (result,)
 
 
 def _lazy(function: Function, name: str, ctx: PassContext) -> Function:
@@ -55,17 +71,16 @@ def _lazy(function: Function, name: str, ctx: PassContext) -> Function:
     is_counted = isinstance(count, int) and not isinstance(count, bool)
     place = count if isinstance(count, int) and is_counted else len(function.params)
     setter = Var(names_in(function).fresh("fset_output"), SET_TYPE)
-    body = function.body
-    assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
-    results = body.body.fields if isinstance(body.body, Tuple) else (body.body,)
+    body, results = _body(function), _results(function)
     calls = [(value, ctx.derive(effect(Call(setter, (integer(at), value))), value)) for at, value in enumerate(results)]
+    attrs = tuple(item for item in function.attrs if item[0] != FORCE_PURE)
     params = (*function.params[:place], setter, *function.params[place:])
     blocks = _with_calls(body, function.params, calls)
     made = Function(
         params,
         replace(body, blocks=blocks, body=Tuple()),
         VOID,
-        with_attr(function.attrs, "num_input", place + 1) if is_counted else function.attrs,
+        with_attr(attrs, "num_input", place + 1) if is_counted else attrs,
         is_pure=False,
         span=function.span,
     )
