@@ -52,6 +52,7 @@ from relax_core.passes.relax.operators import (
     dispatch_sort_scan,
 )
 from relax_core.passes.relax.runtime import (
+    allocate_workspace,
     attach_global_symbol,
     call_tir_rewrite,
     kill_after_last_use,
@@ -142,6 +143,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             static_plan_block_memory,
             rewrite_cuda_graph,
             lower_gpu_ipc_alloc_storage,
+            allocate_workspace,
             attach_attr_layout_free_buffers,
             vm_builtin_lower,
             combine_parallel_matmul,
