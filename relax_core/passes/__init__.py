@@ -66,7 +66,7 @@ from relax_core.passes.relax.runtime import (
     vm_builtin_lower,
     vm_shape_lower,
 )
-from relax_core.passes.relax.scalars import box_prims, compute_prim_value, unbox_scalars
+from relax_core.passes.relax.scalars import box_prims, canonicalize_tir_variables, compute_prim_value, unbox_scalars
 from relax_core.passes.relax.weights import (
     bind_params,
     bind_symbolic_vars,
@@ -126,6 +126,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             box_prims,
             unbox_scalars,
             compute_prim_value,
+            canonicalize_tir_variables,
             convert_to_dataflow,
             topological_sort,
             normalize_global_var,

@@ -47,12 +47,7 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
     type_of = ctx.types(module)
 
     def change(_: GlobalVar, function: Function) -> Function:
-        proven: dict[PrimVar, PrimExpr] = {}
-        for symbol, value in _proven_symbols(function, type_of):
-            # The value may be of symbols that an earlier cast has proven, whose casts go as well.
-            proven[symbol] = replace_symbols(value, proven)
-        for symbol, value in proven.items():
-            ctx.remark(function, "applied", f"{symbol.name} is {show_prim(value)}: a match_cast proves it", (value,))
+        proven = proven_symbols(function, type_of, ctx)
         aliases = _Aliases(function, type_of)
         if not (aliases.var_of or aliases.folded or proven):
             return function
@@ -74,7 +69,8 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
                     return None
 
         folded = ctx.rewrite(function, fold, join_blocks)
-        return ctx.substitute(folded, dict(aliases.var_of), proven)
+        # One after the other: the type of a variable that takes the place of another may have a proven size, too.
+        return ctx.substitute(ctx.substitute(folded, dict(aliases.var_of)), None, proven)
 
     return change_functions(module, ctx, change)
 
@@ -148,6 +144,17 @@ def _bindings(function: Function) -> Iterator[tuple[Binding, BindingBlock]]:
         if isinstance(item, BindingBlock):
             for binding in item.bindings:
                 yield binding, item
+
+
+def proven_symbols(function: Function, type_of: Mapping[Node, Type], ctx: PassContext) -> dict[PrimVar, PrimExpr]:
+    """Return what casts prove of the symbolic dimensions that they bind, in symbols of which they prove nothing."""
+    proven: dict[PrimVar, PrimExpr] = {}
+    for symbol, value in _proven_symbols(function, type_of):
+        # The value may be of symbols that an earlier cast has proven, whose casts go as well.
+        proven[symbol] = replace_symbols(value, proven)
+    for symbol, value in proven.items():
+        ctx.remark(function, "applied", f"{symbol.name} is {show_prim(value)}: a match_cast proves it", (value,))
+    return proven
 
 
 def _proven_symbols(function: Function, type_of: Mapping[Node, Type]) -> Iterator[tuple[PrimVar, PrimExpr]]:
