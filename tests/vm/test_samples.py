@@ -29,6 +29,11 @@ def mlp(x: Any, w1: Any, b1: Any, w2: Any) -> Any:
     return softmax(np.maximum(x @ w1 + b1, 0) @ w2)
 
 
+def gated(x: Any, w1: Any, b1: Any, w2: Any) -> Any:
+    hidden = np.maximum(x @ w1 + b1, 0)
+    return np.maximum(0.5 / (1 + np.exp(-hidden - np.sin(hidden))) @ w2, 0)
+
+
 def doubled_product(x: Any, w: Any) -> Any:
     return (2 * (x @ w)).ravel()
 
@@ -58,6 +63,7 @@ EXPECTED: dict[str, tuple[Values, Compute[Any, Any]]] = {
     "metadata_table": ((floats(2, 2),), lambda x: (x + N([[1, 2], [3, 4]])) * np.eye(2)),
     "mlp": ((floats(4, 8), floats(8, 16), floats(16), floats(16, 3)), mlp),
     "packed_tile": ((floats(2, 3),), lambda x: np.tile(x, (1, 2))),
+    "partition_paths": ((floats(4, 8), floats(8, 16), floats(16), floats(16, 16)), gated),
     "several_modules": ((floats(2, 3),), lambda x: x + x),
     "storage_reused": ((floats(4),), lambda x: 16 * x),
     "symbolic_shapes": ((floats(2, 3), floats(3, 5)), symbolic),
