@@ -116,6 +116,8 @@ class Channel(Generic[Model, Props, Action]):
         if on_action is None:
             return
         for raw in _untold(key):
+            # The next run of the script may end this one wherever it says something to the browser: it tells the rest.
+            st.session_state[f"{key}.told"] = _number(raw)
             action = self._read(raw)
             if action is not None:
                 on_action(action)
@@ -189,7 +191,6 @@ def _untold(key: str) -> tuple[Mapping[str, object], ...]:
         return ()
     number = _number(latest)
     told = max(st.session_state.get(f"{key}.told", 0), st.session_state.get(f"{key}.seq", number - 1))
-    st.session_state[f"{key}.told"] = number
     earlier = [cast(Mapping[str, object], item) for item in _listed(latest.get("earlier")) if isinstance(item, Mapping)]
     return tuple(item for item in (*earlier, latest) if told < _number(item) <= number)
 

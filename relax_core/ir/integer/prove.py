@@ -79,11 +79,12 @@ def constant_value(expr: PrimExpr) -> int | None:
 def _is_product_of_variables(expr: PrimExpr) -> bool:
     """Tell whether `expr` multiplies variables and literals other than 0: it is no constant, as sizes in bytes are."""
     has_variable = False
-    rest = [expr]
+    rest, seen = [expr], {expr}
     while rest:
         match rest.pop():
             case Binary(op="*", a=a, b=b):
-                rest += (a, b)
+                rest += {a, b} - seen
+                seen |= {a, b}
             case PrimVar():
                 has_variable = True
             case IntImm(value=value) if value:
