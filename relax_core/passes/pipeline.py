@@ -297,9 +297,16 @@ def pass_(item: "str | OwnFunction | Pass", **options: Any) -> str | Step:
     try:
         return Step(made, made.options(**options), f"{made.name}({text})")
     except (TypeError, ValueError) as error:
-        known = ", ".join(field.name for field in dataclasses.fields(made.options))
-        hint = f"options: {known}" if known else f"{made.name} has no options"
-        raise CompileError((Diagnostic("PS002", f"{made.name}: {error}", hint=hint),)) from None
+        known = [field.name for field in dataclasses.fields(made.options)]
+        hint = f"options: {', '.join(known)}" if known else f"{made.name} has no options"
+        words = _wrong_type(options) if isinstance(error, TypeError) and set(options) <= {*known} else str(error)
+        raise CompileError((Diagnostic("PS002", f"{made.name}: {words}", hint=hint),)) from None
+
+
+def _wrong_type(options: Mapping[str, object]) -> str:
+    """Say which options have values that an option of theirs cannot be: those that no text can hold."""
+    given = (f"{name} of type {type(value).__name__}" for name, value in options.items() if not _is_literal(value))
+    return f"it does not take {', '.join(given) or 'these values'}"
 
 
 def _is_literal(value: object) -> bool:

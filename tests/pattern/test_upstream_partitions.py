@@ -36,12 +36,15 @@ def test_partitioning_twice_takes_nothing_twice() -> None:
     assert rc.partition(pattern, once) is once
 
 
-def test_a_module_of_relax_is_not_partitioned() -> None:
-    head = "# from tvm.script import relax as R\n@R.function\n"
-    text = f"{head}def main(x: R.Tensor((2,), 'float32')):\n    return R.nn.relu(x)\n"
-    with pytest.raises(rc.CompileError) as caught:
-        rc.partition(rc.pattern("is_op('nn.relu')(wildcard())"), rc.parse(text))
-    assert [item.code for item in caught.value.diagnostics] == ["PS010"]
+@pytest.mark.parametrize("is_dataflow", [True, False])
+def test_a_module_of_relax_is_partitioned_within_its_dataflow_blocks(*, is_dataflow: bool) -> None:
+    head = "# from tvm.script import relax as R\n@R.function\ndef main(x: R.Tensor((2,), 'float32')):\n"
+    block = "    with R.dataflow():\n        y = R.nn.relu(x)\n        R.output(y)\n    return y\n"
+    mod = rc.parse(head + (block if is_dataflow else "    return R.nn.relu(x)\n"))
+    made = rc.partition(rc.pattern("is_op('nn.relu')(wildcard())"), mod, {"Composite": "a.relu"})
+    names = ["main", "fused_relax_nn_relu"] if is_dataflow else ["main"]
+    assert [var.name for var, _ in made.relax_functions] == names
+    assert (made is mod) is not is_dataflow
 
 
 @pytest.mark.parametrize(("layout", "is_taken"), [("NCHW", True), ("NHWC", False)])
