@@ -22,6 +22,7 @@ from views.state.session import (
     is_left_out,
     open_sample,
     open_text,
+    screen_of_page,
     selection,
     state,
     written_address,
@@ -52,8 +53,7 @@ _EVERYWHERE: KeyGroup = (
 def page() -> Generator[None]:
     """Put the page into one column without gaps, under the product's style."""
     st.html(_SHELL)
-    with st.container(gap=None), waiting_in(st.container(gap=None)):
-        selection()
+    with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
         _show_complaints()
         yield
 

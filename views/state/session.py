@@ -1,5 +1,7 @@
 """What the user looks at, kept in the session and in the address of the page."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import streamlit as st
@@ -21,12 +23,16 @@ _PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
 
 
-def selection() -> Selection:
-    """Return the selection: from the address if the browser came to this page by one, else from the session.
+@contextmanager
+def screen_of_page() -> Generator[None]:
+    """Take the selection from the address if the browser came to this page by one; write its address, and again after.
 
     Streamlit empties the address when a page is left; it is then written again. On a page that is open already the
     address says nothing new: the browser sends with every message the one that it has, which may be older than the
     last change of the selection.
+
+    The address is written here alone: Streamlit may end a script wherever it says something to the browser, and what
+    handles a message of the browser has to come to its end.
     """
     address = dict(st.query_params)
     page = _page()
@@ -36,9 +42,14 @@ def selection() -> Selection:
     if _KEY not in st.session_state or has_come:
         st.session_state[_KEY], st.session_state[_COMPLAINTS] = read_address(address, st.session_state.get(_KEY))
     st.session_state[_PAGE] = page
-    current: Selection = st.session_state[_KEY]
-    _write_address(current)
-    return current
+    _write_address()
+    yield
+    _write_address()
+
+
+def selection() -> Selection:
+    """Return what is selected."""
+    return st.session_state.get(_KEY, screen())
 
 
 def state(record: type[S]) -> S:
@@ -84,14 +95,12 @@ def is_first_visit() -> bool:
 def show(screen: Selection) -> None:
     """Look at another screen."""
     st.session_state[_KEY] = screen
-    _write_address(screen)
 
 
 def select(**changes: str | int) -> Selection:
-    """Change the selection and the address; unknown field names are a mistake of the caller."""
-    new = _known().changed(**_sound(changes))
+    """Change the selection; unknown field names are a mistake of the caller."""
+    new = selection().changed(**_sound(changes))
     st.session_state[_KEY] = new
-    _write_address(new)
     return new
 
 
@@ -133,7 +142,7 @@ def line_to_show() -> tuple[int, int]:
 
 def open_sample(path: str) -> None:
     """Open a sample from its start."""
-    show(_known().kept("always").changed(sample=path))
+    show(selection().kept("always").changed(sample=path))
 
 
 def open_text(text: str, *, sample: str = "") -> None:
@@ -141,7 +150,7 @@ def open_text(text: str, *, sample: str = "") -> None:
 
     `sample` is the name of the file that it comes from; without one the text is an edit of what is open.
     """
-    current = _known()
+    current = selection()
     sample = whole(sample) or current.of(ProgramState).sample
     # An empty text would mean the unchanged sample.
     show(current.kept("edit").changed(sample=sample, text=whole(text) or "\n"))
@@ -153,11 +162,8 @@ def _page() -> str:
     return "" if context is None else context.page_script_hash
 
 
-def _known() -> Selection:
-    return st.session_state.get(_KEY, screen())
-
-
-def _write_address(current: Selection) -> None:
+def _write_address() -> None:
+    current = selection()
     address = _address_of(current)
     if dict(st.query_params) != address:
         st.query_params.from_dict(address)

@@ -116,7 +116,7 @@ class Channel(Generic[Model, Props, Action]):
         if on_action is None:
             return
         for raw in _untold(key):
-            # The next run of the script may end this one wherever it says something to the browser: it tells the rest.
+            # Streamlit may end this script wherever it says something to the browser: the next run tells the rest.
             st.session_state[f"{key}.told"] = _number(raw)
             action = self._read(raw)
             if action is not None:
