@@ -283,6 +283,24 @@ def test_the_editor_completes_operators_and_names_with_what_they_mean(page: Page
     assert "gv1 = R.nn.softmax(gv0, ax" in editor.text()
 
 
+def test_the_editor_shows_the_signature_of_the_call_that_is_written(page: Page, harness_url: str) -> None:
+    root = show(page, harness_url, "source", ".cm-content")
+    editor = Editor(root)
+    editor.caret_to("        gv1 = ")
+    page.keyboard.type("R.nn.softmax(")
+    shown = root.locator(".cm-tooltip.signature")
+    expect(shown).to_contain_text("R.nn.softmax(data: tensor, axis: int64 = -1)")
+    expect(shown.locator(".active")).to_have_text("data: tensor")
+    page.keyboard.type("gv0, ")
+    expect(shown.locator(".active")).to_have_text("axis: int64 = -1")
+    page.keyboard.press("Escape")
+    expect(shown).to_have_count(0)
+    page.keyboard.press("Control+Shift+Space")
+    expect(shown.locator(".active")).to_have_text("axis: int64 = -1")
+    page.keyboard.type("1)")
+    expect(shown).to_have_count(0)
+
+
 def test_the_editor_shows_types_and_leads_to_definitions(page: Page, harness_url: str) -> None:
     root = show(page, harness_url, "source", ".cm-content")
     editor = Editor(root)

@@ -9,6 +9,7 @@ import {
   namesOn,
   offerAt,
   openCall,
+  signatureAt,
   termOf,
   wordAt,
 } from "../../../views/widgets/editor/knowledge";
@@ -94,4 +95,28 @@ test("a word has its dots, and R. before an operator is no part of its name", ()
   assert.equal(termOf(SCRIPT, "R.nn.softmax")?.name, "nn.softmax");
   assert.equal(termOf(SCRIPT, "nn.softmax"), undefined);
   assert.equal(definitionOf(RELAY, "%x.0", 3)?.[0], "%x");
+});
+
+test("the signature of an open call says which parameter stands at the caret", () => {
+  const signature = "R.nn.pad(data: tensor, width: int64[] = (0, 0), mode: string)";
+  const known: Known = { ...SCRIPT, terms: [{ ...term("nn.pad", "operator"), signature }] };
+  const active = (before: string) => {
+    const found = signatureAt(known, before);
+    return found && (found.parameters[found.active] ?? "none");
+  };
+  assert.equal(active("y = R.nn.pad("), "data: tensor");
+  assert.equal(active("y = R.nn.pad(f(x, y), "), "width: int64[] = (0, 0)");
+  assert.equal(active("y = R.nn.pad(x, (1, "), "width: int64[] = (0, 0)");
+  assert.equal(active("y = R.nn.pad(x, mode="), "mode: string");
+  assert.equal(active("y = R.nn.pad(x, size="), "none");
+  assert.equal(active("y = R.nn.pad(x, 1, m, "), "none");
+  assert.equal(active("y = R.nn.pad(x)"), undefined);
+  assert.equal(active("y = f("), undefined);
+});
+
+test("parameters of Relay have their defaults behind the sign of equality", () => {
+  const signature = "nn.softmax(%data, axis=-1)";
+  const known: Known = { ...RELAY, terms: [{ ...term("nn.softmax", "operator"), signature }] };
+  assert.equal(signatureAt(known, "nn.softmax(%x, axis=")?.active, 1);
+  assert.equal(signatureAt({ ...known, language: "plain" }, "nn.softmax("), undefined);
 });

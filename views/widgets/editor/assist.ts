@@ -1,4 +1,4 @@
-// What the editor offers while the user writes: completion, hovers, the way to a definition.
+// What the editor offers while the user writes: completion, signatures, hovers, the way to a definition.
 
 import {
   autocompletion,
@@ -12,6 +12,7 @@ import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
 import type { NameFact, Term } from "#generated/models";
 import { el, nodes, prose } from "#shared/dom";
 import { definitionOf, type Known, type Option, offerAt, termOf, wordAt } from "./knowledge";
+import { signatureHelp } from "./signature";
 
 type Ask = () => Known;
 type Go = (line: number, column: number) => void;
@@ -30,10 +31,11 @@ const SIGNS: Readonly<Record<Option["kind"], string>> = {
   "keyword argument": "property",
 };
 
-/** Completion, hovers and the way to definitions; `ask` gives what is known, `go` leads to a line and a column. */
+/** Completion, signatures, hovers and the way to definitions; `ask` gives what is known, `go` leads to a line and a column. */
 export function assistance(ask: Ask, go: Go): Extension {
   const toDefinition = (view: EditorView) => follow(view, view.state.selection.main.head, ask(), go);
   return [
+    signatureHelp(ask),
     autocompletion({ override: [(context) => complete(context, ask())], icons: true }),
     keymap.of([...completionKeymap, { key: "F12", run: toDefinition }]),
     hoverTooltip((view, place) => tipAt(view, place, ask())),

@@ -50,16 +50,68 @@ export function namesOn(names: readonly NameFact[], line: number): readonly Name
 
 /** The operator of the innermost call that is open at the end of a text; empty if there is none. */
 export function openCall(before: string): string {
-  const text = before.slice(-CALL_REACH);
+  const at = openBracket(before, before.length);
+  return calleeAt(before, at);
+}
+
+// The bracket nearest before a place that nothing closes; -1 if there is none within reach.
+function openBracket(text: string, end: number): number {
   let depth = 0;
-  for (let at = text.length - 1; at >= 0; at -= 1) {
+  for (let at = end - 1; at >= Math.max(0, text.length - CALL_REACH); at -= 1) {
     const sign = text.charAt(at);
     if (")]}".includes(sign)) depth += 1;
     else if ("([{".includes(sign) && depth > 0) depth -= 1;
-    else if (sign === "(") return CALLEE.exec(text.slice(0, at))?.[1] ?? "";
-    else if ("[{".includes(sign)) return "";
+    else if ("([{".includes(sign)) return at;
   }
-  return "";
+  return -1;
+}
+
+function calleeAt(text: string, bracket: number): string {
+  return text.charAt(bracket) === "(" ? (CALLEE.exec(text.slice(0, bracket))?.[1] ?? "") : "";
+}
+
+/** How an operator is called, cut at its parameters; `active` is the one that stands at the caret, -1 for none. */
+export interface Signature {
+  readonly callee: string;
+  readonly parameters: readonly string[];
+  readonly active: number;
+  readonly term: Term;
+}
+
+/** The signature of the operator whose call a text leaves open; undefined where no operator is called. */
+export function signatureAt(known: Known, before: string): Signature | undefined {
+  let bracket = openBracket(before, before.length);
+  // Brackets without a callee belong to an argument.
+  while (bracket >= 0 && !calleeAt(before, bracket)) bracket = openBracket(before, bracket);
+  const term = known.language === "plain" ? undefined : termOf(known, calleeAt(before, bracket));
+  const [, callee, inside] = /^([^(]*)\((.*)\)$/su.exec(term?.signature ?? "") ?? [];
+  if (!term || callee === undefined || !inside) return undefined;
+  const parameters = partsOf(inside);
+  return { callee, parameters, active: activeOf(parameters, partsOf(before.slice(bracket + 1))), term };
+}
+
+// Which parameter the last of the arguments so far is for, by its name or by its place.
+function activeOf(parameters: readonly string[], args: readonly string[]): number {
+  const keyword = /^([\p{L}_][\p{L}\p{N}_]*)\s*=(?!=)/u.exec(args.at(-1) ?? "")?.[1];
+  if (keyword !== undefined) return parameters.findIndex((text) => /^\w+(?=[:=])/.exec(text)?.[0] === keyword);
+  return args.length <= parameters.length ? args.length - 1 : -1;
+}
+
+// The parts of a list at its commas that no bracket holds.
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if ("([{".includes(sign)) depth += 1;
+    else if (")]}".includes(sign)) depth -= 1;
+    else if (sign === "," && depth === 0) {
+      parts.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start).trim()];
 }
 
 /** The word at an offset of a line, with its dots and signs; empty if there is none. */
