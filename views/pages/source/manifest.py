@@ -4,7 +4,16 @@ from views.manifest import Manifest
 
 MANIFEST = Manifest(
     keys=(
-        ("Source", (("`Ctrl+Enter`", "check the text at once"), ("`Tab`", "leaves the editor"))),
+        (
+            "Source",
+            (
+                ("`Ctrl+Enter`", "check the text at once"),
+                ("`Ctrl+Space`", "what may stand here"),
+                ("`Ctrl+Shift+Space`", "the signature of the call"),
+                ("`F12`", "to the definition"),
+                ("`Tab`", "leaves the editor"),
+            ),
+        ),
         (
             "Graph",
             (
