@@ -51,6 +51,7 @@ from relax_core.passes.relax.operators import (
     dispatch_sampling,
     dispatch_sort_scan,
 )
+from relax_core.passes.relax.precision import to_mixed_precision
 from relax_core.passes.relax.runtime import (
     allocate_workspace,
     attach_global_symbol,
@@ -147,6 +148,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             allocate_workspace,
             attach_attr_layout_free_buffers,
             vm_builtin_lower,
+            to_mixed_precision,
             combine_parallel_matmul,
             fold_batchnorm_to_conv2d,
             adjust_matmul_order,
