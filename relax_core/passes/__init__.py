@@ -41,6 +41,7 @@ from relax_core.passes.relax.interfaces import (
 )
 from relax_core.passes.relax.layout import (
     attach_attr_layout_free_buffers,
+    convert_layout,
     remove_redundant_reshape,
     rewrite_dataflow_reshape,
 )
@@ -148,6 +149,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             allocate_workspace,
             attach_attr_layout_free_buffers,
             vm_builtin_lower,
+            convert_layout,
             to_mixed_precision,
             combine_parallel_matmul,
             fold_batchnorm_to_conv2d,

@@ -35,6 +35,7 @@ from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.operators.calls import dtype, op_call
 from relax_core.passes.relax.precision.policies import Need, Needs, is_tensors, policy_of
+from relax_core.passes.relax.retyped_block import RetypedBlock
 
 _FLOATS = ("float16", "float32")
 _GREATEST = float(np.finfo(np.float16).max)
@@ -111,18 +112,13 @@ def _narrowed(param: Var, known: _Known) -> Var:
     return known.ctx.derive(replace(param, annotation=replace(type_, dtype="float16")), param)
 
 
-class _Block:
-    """A dataflow block while its bindings are rewritten.
-
-    `current` leads from a variable of the text to what holds its value, of which `types` has the type.
-    """
+class _Block(RetypedBlock):
+    """A dataflow block while casts are put into it."""
 
     def __init__(self, block: DataflowBlock, known: _Known, params: tuple[Var, ...], current: dict[Var, Expr]) -> None:
-        self.block = block
+        super().__init__(block, known.ctx, known.type_of, known.names)
         self.known = known
         self.current = current
-        self.types: dict[Node, Type] = {}
-        self.emitter = Emitter(known.names, is_dataflow=True)
         used = frozenset(free_vars(block))
         olds = {new: old for old, new in current.items()}
         self.params = tuple(old for old in (olds.get(item, item) for item in params) if old in used)
@@ -130,32 +126,13 @@ class _Block:
     def rewritten(self) -> DataflowBlock | None:
         for param in self.params:
             self.keep_narrow(param)
-        for binding in self.block.bindings:
-            start = len(self.emitter.bindings)
+        for item in self.emitter.bindings:
+            self.ctx.derive(item, self.block)
+        for binding in self.each():
             self.emitter.bindings.append(self.binding(binding))
             if isinstance(binding.var, DataflowVar):
                 self.keep_narrow(binding.var)
-            for item in self.emitter.bindings[start:]:
-                self.known.ctx.derive(item, binding)
-        made = tuple(self.emitter.bindings)
-        is_same = len(made) == len(self.block.bindings) and all(map(is_, made, self.block.bindings))
-        return None if is_same else replace(self.block, bindings=made)
-
-    def type(self, expr: Node) -> Type:
-        """Return the type of an expression, of the text or made here."""
-        match expr:
-            case Tuple(fields=fields) if expr not in self.known.type_of:
-                return TupleType(tuple(map(self.type, fields)))
-            case TupleGetItem(tuple_value=value, index=index) if expr not in self.known.type_of:
-                whole = self.type(value)
-                assert isinstance(whole, TupleType), "what a field is taken from is a tuple"
-                return whole.fields[index]
-            case _:
-                found = self.types.get(expr) or self.known.type_of.get(expr)
-                if found is None and isinstance(expr, Var):
-                    found = expr.annotation
-                assert found is not None, "an expression of the text, or one that was made here, has a type"
-                return found
+        return self.made_of()
 
     def keep_narrow(self, var: Var) -> None:
         """Cast what operators of the policy "always" alone use, as soon as it is there."""
@@ -163,12 +140,6 @@ class _Block:
         cast = self.converted(now, _narrow(self.type(now), self.known.needs.of(var)))
         if cast is not now:
             self.current[var] = self.emit(cast)
-
-    def emit(self, value: Expr) -> Var:
-        type_ = self.type(value)
-        var = self.emitter.emit(value, annotation=type_)
-        self.types[var] = type_
-        return var
 
     def converted(self, expr: Expr, want: Type) -> Expr:
         """Return a value with its float tensors in the dtypes of `want`, `expr` itself if it has them."""
@@ -185,9 +156,6 @@ class _Block:
                 return Tuple(tuple(map(self.argument, olds, wanted)))
             case _:
                 return expr
-
-    def field(self, whole: Var | Tuple, index: int) -> Expr:
-        return whole.fields[index] if isinstance(whole, Tuple) else self.emit(TupleGetItem(whole, index))
 
     def argument(self, expr: Expr, want: Type) -> Expr:
         """Return an argument with its float tensors in the dtypes of `want`; casts are emitted."""
@@ -206,43 +174,19 @@ class _Block:
             case (Tuple() | TupleGetItem()) as value:
                 return self.bound(binding, self.result(binding, self.now(value)))
             case Var() as value:
-                return self.bound(binding, self.converted(self.now(value), self.known.type_of[value]))
+                return self.bound(binding, self.converted(self.now(value), self.type_of[value]))
             case value:
                 return self.bound(binding, self.as_it_was(value))
-
-    def bound(self, binding: VarBinding, value: Expr) -> VarBinding:
-        """Bind a value to the variable, or to one of its name if the value has another type."""
-        type_ = self.type(value)
-        if not _differ(self.known.type_of[binding.var], type_):
-            return binding if value is binding.value else replace(binding, value=value)
-        var = self.known.ctx.derive(replace(binding.var, annotation=type_), binding.var)
-        self.types[var] = type_
-        self.current[binding.var] = var
-        return replace(binding, var=var, value=value)
-
-    def now(self, expr: Expr) -> Expr:
-        """Return an argument with the variables that hold its value."""
-        match expr:
-            case Var():
-                return self.current.get(expr, expr)
-            case Tuple(fields=fields):
-                news = tuple(map(self.now, fields))
-                return expr if all(map(is_, news, fields)) else Tuple(news, span=expr.span)
-            case TupleGetItem(tuple_value=value):
-                new = self.now(value)
-                return expr if new is value else replace(expr, tuple_value=new)
-            case _:
-                return expr
 
     def as_it_was(self, value: Expr) -> Expr:
         """Return a value in which variables have the types that they had."""
         used = [var for var in free_vars(value) if var in self.current]
-        olds = {var: self.argument(self.current[var], self.known.type_of[var]) for var in used}
-        return self.known.ctx.substitute(value, olds)
+        olds = {var: self.argument(self.current[var], self.type_of[var]) for var in used}
+        return self.ctx.substitute(value, olds)
 
     def result(self, binding: VarBinding, value: Expr) -> Expr:
         """Return a value in the dtypes of the variable if other blocks may use it."""
-        want = self.known.type_of[binding.var]
+        want = self.type_of[binding.var]
         return value if isinstance(binding.var, DataflowVar) else self.converted(value, want)
 
     def call(self, binding: VarBinding, call: Call) -> VarBinding:
@@ -251,12 +195,12 @@ class _Block:
         match policy_of(call.op.name):
             case "never":
                 pairs = zip(args, call.args, strict=True)
-                news = (new if new is old else self.argument(new, self.known.type_of[old]) for new, old in pairs)
+                news = (new if new is old else self.argument(new, self.type_of[old]) for new, old in pairs)
                 return self.bound(binding, self.made(call, tuple(news)))
             case "always":
                 made = self.made(call, self.to(args, "float16"), self.known.options.out_dtype)
-                self.known.ctx.remark(binding, "applied", f"{binding.var.name} is computed in float16")
-                want = self.known.type_of[binding.var]
+                self.ctx.remark(binding, "applied", f"{binding.var.name} is computed in float16")
+                want = self.type_of[binding.var]
                 is_inside = isinstance(binding.var, DataflowVar)
                 return self.bound(binding, self.converted(made, _in(self.type(made), "float16") if is_inside else want))
             case "follow":
@@ -277,14 +221,7 @@ class _Block:
             old = args[at]
             is_so = isinstance(old, DataTypeImm) and old.value == out_dtype
             args = args if is_so else (*args[:at], dtype(out_dtype), *args[at + 1 :])
-        if all(map(is_, args, call.args)):
-            return call
-        new = replace(call, args=args)
-        self.types[new] = spec.infer(new, tuple(map(self.type_or_old, args, call.args)))
-        return new
-
-    def type_or_old(self, new: Expr, old: Expr) -> Type:
-        return self.known.type_of[old] if isinstance(new, DataTypeImm) else self.type(new)
+        return self.call_with(call, args)
 
     def to(self, args: tuple[Expr, ...], name: str) -> tuple[Expr, ...]:
         """Return arguments with their float tensors in one dtype."""
@@ -311,10 +248,10 @@ class _Block:
             return
         name = binding.var.name
         if obstacle is None:
-            self.known.ctx.remark(binding, "applied", f"{name} is computed in float16, as all that it is given")
+            self.ctx.remark(binding, "applied", f"{name} is computed in float16, as all that it is given")
         else:
             what = obstacle.name if isinstance(obstacle, Var) else "another argument"
-            self.known.ctx.remark(binding, "missed", f"{name} is computed in float32: {what} is not in float16")
+            self.ctx.remark(binding, "missed", f"{name} is computed in float32: {what} is not in float16")
 
 
 def _dtype(type_: Type) -> str:
