@@ -69,6 +69,7 @@ from relax_core.passes.relax.runtime import (
     vm_shape_lower,
 )
 from relax_core.passes.relax.scalars import box_prims, canonicalize_tir_variables, compute_prim_value, unbox_scalars
+from relax_core.passes.relax.training import gradient
 from relax_core.passes.relax.weights import (
     bind_params,
     bind_symbolic_vars,
@@ -151,6 +152,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             vm_builtin_lower,
             convert_layout,
             to_mixed_precision,
+            gradient,
             combine_parallel_matmul,
             fold_batchnorm_to_conv2d,
             adjust_matmul_order,

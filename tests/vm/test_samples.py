@@ -29,6 +29,11 @@ def mlp(x: Any, w1: Any, b1: Any, w2: Any) -> Any:
     return softmax(np.maximum(x @ w1 + b1, 0) @ w2)
 
 
+def loss(x: Any, w: Any, b: Any, labels: Any) -> Any:
+    probabilities: Any = np.log(softmax(x @ w + b)) * labels
+    return -probabilities.sum(axis=1).mean()
+
+
 def gated(x: Any, w1: Any, b1: Any, w2: Any) -> Any:
     hidden = np.maximum(x @ w1 + b1, 0)
     return np.maximum(0.5 / (1 + np.exp(-hidden - np.sin(hidden))) @ w2, 0)
@@ -60,6 +65,7 @@ EXPECTED: dict[str, tuple[Values, Compute[Any, Any]]] = {
     "fib": ((N(10),), lambda n: 55),
     "inplace_update": ((floats(2, 3),), lambda x: x + x + 1 + 1),
     "loop": ((N(5), floats(2, 2)), lambda n, x: 6 * x),
+    "loss": ((floats(4, 8), floats(8, 3), floats(3), floats(4, 3)), loss),
     "metadata_table": ((floats(2, 2),), lambda x: (x + N([[1, 2], [3, 4]])) * np.eye(2)),
     "mlp": ((floats(4, 8), floats(8, 16), floats(16), floats(16, 3)), mlp),
     "packed_tile": ((floats(2, 3),), lambda x: np.tile(x, (1, 2))),
