@@ -76,6 +76,7 @@ from relax_core.passes.relax.weights import (
     bundle_model_params,
     lazy_get_input,
     lazy_set_output,
+    lazy_transform_params,
     lift_transform_params,
 )
 from relax_core.passes.relay import (
@@ -165,6 +166,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             lift_transform_params,
             lazy_get_input,
             lazy_set_output,
+            lazy_transform_params,
             to_a_normal_form,
             to_graph_normal_form,
             infer_type,
