@@ -42,6 +42,7 @@ from relax_core.passes.relax.interfaces import (
 from relax_core.passes.relax.layout import (
     attach_attr_layout_free_buffers,
     convert_layout,
+    optimize_layout_transform,
     remove_redundant_reshape,
     rewrite_dataflow_reshape,
 )
@@ -152,6 +153,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             attach_attr_layout_free_buffers,
             vm_builtin_lower,
             convert_layout,
+            optimize_layout_transform,
             to_mixed_precision,
             gradient,
             combine_parallel_matmul,
