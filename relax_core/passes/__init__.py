@@ -98,6 +98,15 @@ from relax_core.passes.relay.closures import lambda_lift as relay_lambda_lift
 from relax_core.passes.relay.memory import manifest_alloc, manifest_lifetimes, plan_devices
 from relax_core.passes.relay.normal_form import to_a_normal_form, to_basic_block_normal_form, to_graph_normal_form
 from relax_core.passes.relay.to_relax import relay_to_relax
+from relax_core.passes.tir import (
+    convert_blocks_to_opaque,
+    flatten_buffer,
+    lower_init_block,
+    lower_opaque_block,
+    stmt_simplify,
+    unroll_loop,
+)
+from relax_core.passes.tir.schedule import bind, fuse, parallel, reorder, split, unroll, vectorize
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
     {
@@ -193,6 +202,19 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             manifest_alloc,
             manifest_lifetimes,
             relay_to_relax,
+            lower_init_block,
+            convert_blocks_to_opaque,
+            lower_opaque_block,
+            flatten_buffer,
+            stmt_simplify,
+            unroll_loop,
+            split,
+            fuse,
+            reorder,
+            parallel,
+            vectorize,
+            unroll,
+            bind,
         )
     }
 )

@@ -6,6 +6,7 @@ from operator import is_
 
 from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import PassContext
 
 
@@ -18,6 +19,22 @@ def change_functions(module: IRModule, ctx: PassContext, change: Callable[[Globa
             new = change(item.var, function)
             if new is not function:
                 item = ctx.derive(replace(item, function=new), item, function)
+        definitions.append(item)
+    return with_definitions(module, tuple(definitions), ctx)
+
+
+def change_prim_funcs(
+    module: IRModule, ctx: PassContext, change: Callable[[GlobalVar, PrimFunc], PrimFunc]
+) -> IRModule:
+    """Return `module` with `change` applied to each prim func; the same object if nothing changed."""
+    definitions: list[Definition] = []
+    for item in module.definitions:
+        function = item.function
+        if isinstance(function, PrimFunc):
+            new = change(item.var, function)
+            if new is not function:
+                ctx.log.rebuilt(function, new)
+                item = ctx.derive(replace(item, function=new), item)
         definitions.append(item)
     return with_definitions(module, tuple(definitions), ctx)
 

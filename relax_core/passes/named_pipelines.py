@@ -11,13 +11,16 @@ _LIBRARIES = "DispatchSampling, DispatchSortScan"
 _DATAFLOW = "RewriteDataflowReshape, ToNonDataflow, RemovePurityChecking, CallTIRRewrite"
 _RUNTIME = "LowerAllocTensor, KillAfterLastUse, LowerRuntimeBuiltin, ComputePrimValue, VMShapeLower, AttachGlobalSymbol"
 DEFAULT_BUILD = f"{_LIBRARIES}, LegalizeOps, {_DATAFLOW}, StaticPlanBlockMemory, RewriteCUDAGraph, {_RUNTIME}"
+S_TIR = "LowerInitBlock, ConvertBlocksToOpaque, LowerOpaqueBlock, FlattenBuffer, StmtSimplify, UnrollLoop, StmtSimplify"
+"""TVM's default for prim funcs on a CPU, `tirx.get_tir_pipeline("s_tir")`, as far as its passes are here."""
 
 PIPELINES: Mapping[str, str] = MappingProxyType(
     {
         "zero": ZERO,
         "default_build": DEFAULT_BUILD,
         "default": DEFAULT_BUILD,
+        "s_tir": S_TIR,
         "cpu_generic": f"{_LIBRARIES}, {ZERO}, {_DATAFLOW}, StaticPlanBlockMemory, {_RUNTIME}",
     }
 )
-"""What `relax.get_pipeline` of a name runs, and `relax.get_default_pipeline` of a CPU target as `cpu_generic`."""
+"""What `relax.get_pipeline` of a name runs, what `tirx.get_tir_pipeline` runs as `s_tir`, and `relax.get_default_pipeline` of a CPU target as `cpu_generic`."""

@@ -36,7 +36,10 @@ DEFAULT_PIPELINE = (
 )
 RELAY_PIPELINE = f"RelayToRelax, {DEFAULT_PIPELINE}"
 NORMAL_FORM = "normal form"
-DIALECTS = ("relax", "relay", "tir")
+DIALECTS = MappingProxyType({"relax": "relax", "relay": "relay", "tir": "tir", "tirx": "tir", "s_tir": "tir"})
+"""What may stand before the name of a pass, and the dialect that it means: TVM 0.27 has two modules for TIR."""
+EVERYWHERE = ("any", "tir")
+"""Dialects whose passes work on each module: those on TIR change its prim funcs and leave the rest."""
 _NO_REFUSAL = ("PS015", "PS016")
 """Codes of a pass that did not finish, be it its own fault or that of the module that it was given."""
 LANGUAGES = MappingProxyType({"relax": "Relax", "relay": "Relay", "tir": "TIR", "any": "both"})
@@ -266,7 +269,7 @@ def _own_step(item: object, dialect: Dialect) -> Step:
         hint = "a pass is a function that takes a module and returns one"
         raise CompileError((Diagnostic("PS001", message, hint=hint),))
     pass_ = item if isinstance(item, Pass) else item.pass_
-    if pass_.dialect not in (dialect, "any"):
+    if pass_.dialect not in (dialect, *EVERYWHERE):
         raise CompileError((_foreign(pass_, dialect, None),))
     unknown = next((name for name in pass_.needs if name not in PROPERTIES), None)
     if unknown is not None:
@@ -327,7 +330,11 @@ def _named(name: str) -> Pass:
     """Return the pass of a name, of Relax if several dialects have it."""
     passes = OWN_PASSES.all()
     dialect, _, word = name.rpartition(".")
-    keys = ((dialect, word),) if dialect else (("relax", word), ("relay", word), ("tir", word), ("any", word))
+    keys = (
+        ((DIALECTS.get(dialect, dialect), word),)
+        if dialect
+        else (("relax", word), ("relay", word), ("tir", word), ("any", word))
+    )
     found = next((passes[key] for key in keys if key in passes), None)
     if found is None:
         near = get_close_matches(word, [key for _, key in passes], 1, 0.5)
@@ -391,7 +398,7 @@ class _PipelineParser:
         """Return the step of a pass, or those of a pipeline that has a name."""
         if not isinstance(item, ast.Name) or item.id not in PIPELINES or ("relax", item.id) in self.passes:
             return (self.step(item),)
-        if self.dialect != "relax":
+        if self.dialect != "relax" and item.id != "s_tir":
             what = f"{item.id} is a pipeline of Relax; the module is {LANGUAGES[self.dialect]} here"
             self.fail("PS010", what, item, f"write RelayToRelax, {item.id}")
         return parse_pipeline(PIPELINES[item.id], self.dialect)
@@ -412,13 +419,14 @@ class _PipelineParser:
     def find(self, name: ast.expr) -> Pass:
         match name:
             case ast.Name(id=word):
-                found = self.passes.get((self.dialect, word)) or self.passes.get(("any", word))
+                keys = ((dialect, word) for dialect in (self.dialect, *EVERYWHERE))
+                found = next((self.passes[key] for key in keys if key in self.passes), None)
                 foreign = next((item for (_, key), item in self.passes.items() if key == word), None)
                 if found is None and foreign is not None:
                     self._refuse(foreign, name)
             case ast.Attribute(value=ast.Name(id=dialect), attr=word) if dialect in DIALECTS:
-                found = self.passes.get((dialect, word))
-                if found is not None and dialect != self.dialect:
+                found = self.passes.get((DIALECTS[dialect], word))
+                if found is not None and found.dialect not in (self.dialect, *EVERYWHERE):
                     self._refuse(found, name)
             case _:
                 self.fail("PS001", f"{self.span(name).text} is not the name of a pass", name)

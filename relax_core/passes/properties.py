@@ -30,6 +30,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, nodes_in, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimVar, StringImm
+from relax_core.ir.tir import Block
 
 N = TypeVar("N", bound=Node)
 
@@ -148,6 +149,14 @@ def _unlinked(module: IRModule) -> Iterator[Node]:
     return (item.function for item in module.definitions if attr(item.function.attrs, "External"))
 
 
+def _in_prim_funcs(kind: type[N], breaks: Callable[[N], bool]) -> Callable[[IRModule], Iterator[Node]]:
+    def culprits(module: IRModule) -> Iterator[Node]:
+        for _, function in module.prim_funcs:
+            yield from (item for item in preorder(function.body) if isinstance(item, kind) and breaks(item))
+
+    return culprits
+
+
 def _unpromised(module: IRModule) -> Iterator[Node]:
     for _, function in module.relax_functions:
         if function.is_pure and attr(function.attrs, FORCE_PURE) is not True:
@@ -176,6 +185,11 @@ PROPERTIES: Mapping[str, Property] = MappingProxyType(
                      _operator_calls(*MEMORY_CALLS, *CLOSURE_CALLS, "relax.to_vdevice")),
             Property("computed shapes", "whose shape checks and symbolic shapes are lowered", _symbolic_values),
             Property("purity promised", "whose pure functions promise it (relax.force_pure)", _unpromised),
+            Property("no init blocks", "whose blocks have no init statements",
+                     _in_prim_funcs(Block, lambda block: block.init is not None)),
+            Property("opaque blocks", "whose blocks have no iteration variables",
+                     _in_prim_funcs(Block, lambda block: bool(block.iter_vars))),
+            Property("no blocks", "whose prim funcs have no blocks", _in_prim_funcs(Block, lambda _: True)),
             Property("global symbols", "whose public functions have a global_symbol", _without_symbol),
         )
     }

@@ -8,7 +8,7 @@ from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.protocol import PipelineFormOf
 from relax_core.passes.core import Pass
 from relax_core.passes.own import OWN_PASSES
-from relax_core.passes.pipeline import Step, parse_pipeline
+from relax_core.passes.pipeline import EVERYWHERE, Step, parse_pipeline
 from relax_core.present.editing.pipeline_models import (
     GivenOption,
     GivenPass,
@@ -25,7 +25,7 @@ def pipeline_form(message: PipelineFormOf, context: RequestContext) -> PipelineF
     source = context.opened_by(message.program).source
     text = source.pipeline
     # What is Relax may become no Relay again, so that a pipeline of Relax has no passes of Relay.
-    dialects = (source.dialect, "any", *(("relax",) if source.dialect == "relay" else ()))
+    dialects = (source.dialect, *EVERYWHERE, *(("relax",) if source.dialect == "relay" else ()))
     passes = tuple(item for item in OWN_PASSES.all().values() if item.dialect in dialects)
     known = tuple(map(_known, passes))
     try:

@@ -1,0 +1,77 @@
+"""Take blocks away: their statements stand in the loops themselves."""
+
+from relax_core.ir.attrs import Attrs
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.prim import IntImm
+from relax_core.ir.tir import Block, Buffer, DeclBuffer, For, IfThenElse, LaunchThread, Stmt
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.functions import change_prim_funcs
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Replace blocks by their bodies, thread bindings by launches, and drop loops that run once.
+
+    The condition of a block becomes an `if`, its buffers are allocated around the body. What a block reads and writes,
+    and its annotations, are facts for schedules and go. TVM makes attributes of those that begin with "pragma_"; here
+    they go as well, with a remark, and those of a loop stay with the loop.
+    """
+
+    def lower(node: Node) -> Node | None:
+        """Rule: a block -> its body."""
+        match node:
+            case Block(matches=(match, *_)):
+                hint = "LowerMatchBuffer writes accesses of the buffer that it is a part of"
+                ctx.fail(
+                    "PS019", f"{match.buffer.name} is a view of a region, which has to be lowered first", node, hint
+                )
+            case Block():
+                return _body(node, ctx)
+            case For(kind="thread_binding", thread=str() as tag) if _is(node.start, 0):
+                body = ctx.substitute(node.body, None, {node.var: node.start}) if _is(node.extent, 1) else node.body
+                ctx.remark(node, "applied", f"{node.var.name} numbers the threads of {tag}")
+                return LaunchThread(node.var, tag, node.extent, body, span=node.span)
+            case For(annotations=(), step=None) if _is(node.extent, 1):
+                ctx.remark(node, "applied", f"{node.var.name} runs once")
+                return ctx.substitute(node.body, None, {node.var: node.start})
+            case _:
+                return None
+
+    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, lower))
+
+
+def _is(expr: Node, value: int) -> bool:
+    return isinstance(expr, IntImm) and expr.value == value
+
+
+def _body(block: Block, ctx: PassContext) -> Stmt:
+    body = block.body
+    for buffer in reversed(block.alloc_buffers):
+        body = DeclBuffer(buffer, body, span=block.span)
+    if block.predicate is not None and not _is(block.predicate, 1):
+        body = IfThenElse(block.predicate, body, span=block.span)
+    name = block.name or "the block"
+    ctx.remark(block, "applied", f"{name} is taken away{_with(block.alloc_buffers)}")
+    _note_annotations(block, name, block.annotations, ctx)
+    return body
+
+
+def _with(buffers: tuple[Buffer, ...]) -> str:
+    names = ", ".join(item.name for item in buffers)
+    return f"; {names} {'is' if len(buffers) == 1 else 'are'} allocated in its place" if buffers else ""
+
+
+def _note_annotations(block: Block, name: str, annotations: Attrs, ctx: PassContext) -> None:
+    for key, _ in annotations:
+        ctx.remark(block, "missed", f"the annotation {key} of {name} is dropped: no pass behind this one reads it")
+
+
+PASS = Pass(
+    "LowerOpaqueBlock",
+    "Takes blocks away; conditions become `if`s, thread bindings launches.",
+    run,
+    needs=("no init blocks", "opaque blocks"),
+    gives=("no blocks",),
+    see="tvm/src/s_tir/transform/lower_opaque_block.cc",
+    dialect="tir",
+)

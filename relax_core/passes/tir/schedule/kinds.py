@@ -1,0 +1,58 @@
+"""How a loop runs: the rules that its blocks must keep."""
+
+from dataclasses import dataclass, replace
+
+from relax_core.ir.module import IRModule
+from relax_core.ir.tir import For, LoopKind
+from relax_core.passes.core import PassContext
+from relax_core.passes.tir.schedule.nest import Nest, axes_of, blocks_under, nest_of, replaced, uses
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOptions:
+    """A loop of a block."""
+
+    block: str = ""
+    loop: str = ""
+    function: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopKindChange:
+    """A kind that a loop is given, by the primitive `name`; `thread` is the tag of a thread binding."""
+
+    name: str
+    kind: LoopKind
+    thread: str | None = None
+
+
+def with_kind(module: IRModule, options: LoopOptions, change: LoopKindChange, ctx: PassContext) -> IRModule:
+    """Return `module` with the loop run as `change` says."""
+    nest = nest_of(module, options.block, options.function, ctx)
+    loop = nest.loop(options.loop)
+    if loop.kind == "thread_binding":
+        nest.refuse(f"{loop.var.name} is bound to {loop.thread} already", loop, "bind each loop once")
+    if change.kind != "unroll" and not (change.thread or "").startswith("threadIdx"):
+        _check_independence(nest, loop, change.name)
+    if loop.kind == change.kind:
+        ctx.remark(loop, "missed", f"{loop.var.name} is a {change.kind} loop already")
+        return module
+    made = replace(loop, kind=change.kind, thread=change.thread)
+    what = f"is bound to {change.thread}" if change.thread else f"is a {change.kind} loop"
+    ctx.remark(loop, "applied", f"{loop.var.name} {what}")
+    return replaced(module, nest, loop, made, f"a loop -> a {change.kind} loop")
+
+
+def _check_independence(nest: Nest, loop: For, name: str) -> None:
+    """Refuse a loop whose iterations write the same elements, or may."""
+    for block, axis in axes_of(loop.var, loop.body):
+        if axis.kind != "spatial":
+            what = "a reduction" if axis.kind == "reduce" else f"an {axis.kind} iteration"
+            message = (
+                f"{loop.var.name} makes {axis.var.name} of the block {block.name}, {what}: {name} takes spatial loops"
+            )
+            nest.refuse(message, loop, "take a loop that makes spatial iteration variables")
+    for block in blocks_under(loop.body):
+        if not any(uses(loop.var, item.binding) for item in block.iter_vars):
+            message = f"each iteration of {loop.var.name} runs the same instances of the block {block.name}"
+            nest.refuse(message, loop, f"{name} takes loops that make iteration variables of every block in them")

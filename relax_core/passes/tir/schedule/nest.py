@@ -1,0 +1,166 @@
+"""A block of a prim func with the loops around it, found by name, and what takes their place."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import NoReturn
+
+from relax_core.ir.integer.bounds import Bounds
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary
+from relax_core.ir.tir import Block, For, IterVar, PrimFunc, Stmt
+from relax_core.passes.core import PassContext
+from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.arithmetic import tidy
+
+UNKNOWN, REFUSED = "PS018", "PS019"
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A block and the loops around it up to the block that holds it, the outermost first."""
+
+    name: str
+    function: PrimFunc
+    block: Block
+    loops: tuple[For, ...]
+    ctx: PassContext
+
+    def loop(self, name: str) -> For:
+        """Return the loop whose variable is called `name`."""
+        found = [item for item in self.loops if item.var.name == name]
+        if len(found) == 1:
+            return found[0]
+        names = [item.var.name for item in self.loops]
+        what = f"has {len(found)} loops {name}" if found else f"has no loop {name or 'without a name'}"
+        hint = f"its loops: {', '.join(names)}" if names else "there is no loop around it"
+        return self.ctx.fail(UNKNOWN, f"the block {self.block.name} {what}", self.block, hint)
+
+    def refuse(self, message: str, node: Node, hint: str) -> NoReturn:
+        """Stop: a rule of the primitive is broken."""
+        self.ctx.fail(REFUSED, message, node, hint)
+
+    def bounds(self) -> Bounds:
+        """Return what the sizes of the parameters and the loops around the block say of their variables."""
+        bounds = Bounds({})
+        for item in self.function.buffers:
+            for dim in item.buffer.shape:
+                if isinstance(dim, PrimVar) and not bounds.is_bound(dim):
+                    bounds.bind_symbol(dim)
+        return bounds
+
+
+def nest_of(module: IRModule, block: str, function: str, ctx: PassContext) -> Nest:
+    """Find a block by its name, in the prim func `function` or, if that is "", in the only one that has it.
+
+    Raises:
+        CompileError: PS018: there is none, or there are several.
+    """
+    functions = [(var.name, item) for var, item in module.prim_funcs if function in ("", var.name)]
+    if not functions:
+        names = ", ".join(var.name for var, _ in module.prim_funcs) or "none"
+        ctx.fail(UNKNOWN, f"there is no prim func {function}", module, f"prim funcs: {names}")
+    nests = [nest for name, item in functions for nest in _nests(name, item, ctx)]
+    found = [nest for nest in nests if nest.block.name == block]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        names = list(dict.fromkeys(nest.block.name for nest in nests if nest.block.name))
+        near = get_close_matches(block, names, 1, 0.5)
+        hint = f"did you mean {near[0]}?" if near else f"blocks: {', '.join(names) or 'none'}"
+        ctx.fail(UNKNOWN, f"there is no block {block or 'without a name'}", functions[0][1], hint)
+    owners = ", ".join(dict.fromkeys(nest.name for nest in found))
+    ctx.fail(UNKNOWN, f"there are {len(found)} blocks {block}, in {owners}", found[1].block, "write function='...'")
+
+
+def _nests(name: str, function: PrimFunc, ctx: PassContext) -> Iterator[Nest]:
+    stack: list[tuple[Node, tuple[For, ...]]] = [(function.body, ())]
+    while stack:
+        node, loops = stack.pop()
+        inside = loops
+        match node:
+            case Block():
+                yield Nest(name, function, node, loops, ctx)
+                inside = ()
+            case For():
+                inside = (*loops, node)
+            case _:
+                pass
+        stack += [(part, inside) for part in reversed(children(node)) if isinstance(part, Stmt)]
+
+
+def replaced(module: IRModule, nest: Nest, old: Stmt, new: Stmt, rule: str) -> IRModule:
+    """Return `module` with `new` in the place of the statement `old` of the nest's function."""
+
+    def put(node: Node) -> Node | None:
+        return new if node is old else None
+
+    put.__doc__ = f"Rule: {rule}."
+    ctx = nest.ctx
+    return change_prim_funcs(module, ctx, lambda _, item: ctx.rewrite(item, put) if item is nest.function else item)
+
+
+def blocks_under(stmt: Stmt) -> Iterator[Block]:
+    """Yield the blocks in `stmt` that are in no other block of it."""
+    stack: list[Node] = [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Block):
+            yield node
+        else:
+            stack += [part for part in reversed(children(node)) if isinstance(part, Stmt)]
+
+
+def axes_of(var: PrimVar, stmt: Stmt) -> Iterator[tuple[Block, IterVar]]:
+    """Yield the iteration variables of the blocks in `stmt` whose values depend on the loop variable `var`."""
+    for block in blocks_under(stmt):
+        for item in block.iter_vars:
+            if any(part is var for part in preorder(item.binding)):
+                yield block, item
+
+
+def uses(var: PrimVar, node: Node) -> bool:
+    """Tell whether `var` occurs in `node`."""
+    return any(part is var for part in preorder(node))
+
+
+def rebound(stmt: Stmt, nest: Nest, outside: Sequence[For], condition: PrimExpr | None = None) -> Stmt:
+    """Return `stmt` with the bindings of its blocks tidied, each block with one more `condition`.
+
+    `outside` are the loops around `stmt`, whose ranges are known. Under a condition, a sum that takes a part of its
+    values stays one term, as TVM writes it: only a binding that is that sum, and nothing else, is multiplied out.
+    """
+    bounds = nest.bounds()
+    for loop in outside:
+        bounds.enter_loop(loop)
+    for part in preorder(stmt):
+        if isinstance(part, For) and part.step is None:
+            bounds.enter_loop(part)
+    own = frozenset(blocks_under(stmt))
+    limited = condition.a if isinstance(condition, Binary) else None
+
+    def bound(binding: PrimExpr) -> PrimExpr:
+        return tidy(binding, bounds) if limited is None or binding is limited else binding
+
+    def rebind(node: Node) -> Node | None:
+        """Rule: the values of iteration variables -> in the variables of the loops."""
+        if node not in own or not isinstance(node, Block):
+            return None
+        axes = tuple(replace(item, binding=bound(item.binding)) for item in node.iter_vars)
+        predicate = node.predicate
+        if condition is not None:
+            predicate = condition if predicate is None else binary("and", predicate, condition)
+        return replace(node, iter_vars=axes, predicate=predicate)
+
+    return nest.ctx.rewrite(stmt, rebind)
+
+
+def plain_loop(nest: Nest, loop: For, verb: str) -> None:
+    """Refuse a loop that is no serial one from 0 by 1, as `verb` needs it."""
+    if loop.kind != "serial" or loop.annotations:
+        what = f"a {loop.kind} loop" if loop.kind != "serial" else "annotated"
+        nest.refuse(f"{loop.var.name} is {what}; {verb} takes serial loops", loop, f"{verb} it before")
+    if loop.step is not None or not (isinstance(loop.start, IntImm) and loop.start.value == 0):
+        hint = "write the loop as one over range(n)"
+        nest.refuse(f"{loop.var.name} does not count from 0 by 1, as {verb} needs it", loop, hint)

@@ -1,0 +1,116 @@
+"""Passes on TIR do as in apache-tvm, and the program computes the same bits after each."""
+
+import pytest
+
+import relax_core as rc
+from relax_core.diagnostics import CompileError
+from tests.passes.tir_programs import agree_on, program
+from tests.passes.wheel import passed, remarks, same_values
+
+LOWERING = "LowerInitBlock, ConvertBlocksToOpaque, LowerOpaqueBlock, FlattenBuffer"
+SUM = program(
+    """
+for i, k in T.grid(6, 20):
+    with T.sblock("sum"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            C[vi] = T.float32(0)
+        C[vi] = C[vi] + A[vi, vk]
+""",
+    "(6,)",
+)
+STAGED = program(
+    """
+D = T.alloc_buffer((6, 20), "float32")
+for i, j in T.grid(6, 20):
+    with T.sblock("double"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        D[vi, vj] = A[vi, vj] * T.float32(2)
+for i, j, u in T.grid(6, 20, 1):
+    with T.sblock("shift"):
+        vi = T.axis.spatial(6, i + u)
+        vj = T.axis.spatial(20, j)
+        T.where(j < 19)
+        T.reads(D[vi, vj : vj + 2])
+        T.writes(C[vi, vj])
+        E = T.alloc_buffer((1, 2), "float32")
+        E[0, 1] = D[vi, vj + 1]
+        C[vi, vj] = E[0, 1] + D[vi, vj]
+for i in range(6):
+    with T.sblock("edge"):
+        vi = T.axis.spatial(6, i)
+        C[vi, 19] = T.float32(0)
+"""
+)
+TWO = program(
+    """
+for i in range(6):
+    for a, b in T.grid(4, 5):
+        with T.sblock("sum"):
+            vi, va, vb = T.axis.remap("SRR", [i, a, b])
+            with T.init():
+                C[vi] = T.float32(1)
+            C[vi] = C[vi] + A[vi, va * 5 + vb]
+""",
+    "(6,)",
+)
+UNROLLED = program(
+    """
+for i in range(6):
+    for j in T.unroll(5):
+        for k in T.unroll(4):
+            C[i, j * 4 + k] = A[i, j * 4 + (3 - k)] + T.float32(1)
+"""
+)
+LOOSE = program(
+    """
+for i in range(6):
+    for j in range(20):
+        if i * 20 + j < 200:
+            C[i + 0, (j * 4 + 1) // 4] = A[i, (i * 20 + j) % 20]
+        if 30 <= j:
+            C[i, j] = T.float32(9)
+"""
+)
+
+
+@pytest.mark.parametrize("text", [SUM, STAGED, TWO], ids=["a sum", "blocks with conditions and buffers", "two axes"])
+def test_blocks_are_lowered_as_in_tvm(text: str) -> None:
+    agree_on(text, LOWERING)
+
+
+def test_loops_are_unrolled_as_in_tvm() -> None:
+    stage = agree_on(UNROLLED, "UnrollLoop")
+    assert remarks(stage, "applied")[0] == "the 4 iterations of k are written out"
+
+
+def test_simplification_keeps_the_bits_and_agrees_with_tvm() -> None:
+    agree_on(LOOSE, "StmtSimplify")
+
+
+def test_an_unrolled_program_is_simplified_as_in_tvm() -> None:
+    agree_on(UNROLLED, "UnrollLoop, FlattenBuffer, StmtSimplify")
+
+
+def test_a_long_loop_stays_one() -> None:
+    text = program("for i in range(6):\n    for j in T.unroll(20000):\n        C[i, j % 20] = A[i, j % 20]")
+    start = rc.parse(f"@I.ir_module\nclass Module:\n{text}")
+    stage = passed(start, "UnrollLoop")
+    assert remarks(stage, "missed") == ["j stays a loop: it would be 20000 statements"]
+    same_values(start, stage.after, rtol=0)
+
+
+def test_a_pass_that_is_missing_is_named() -> None:
+    (stage,) = rc.run_pipeline(rc.parse(f"@I.ir_module\nclass Module:\n{SUM}"), "ConvertBlocksToOpaque")
+    (problem,) = stage.diagnostics
+    assert (problem.code, problem.hint) == ("PS003", "run LowerInitBlock before ConvertBlocksToOpaque")
+    assert problem.span is not None
+
+
+def test_the_prefixes_of_tvm_name_passes_on_tir() -> None:
+    module = rc.parse(f"@I.ir_module\nclass Module:\n{SUM}")
+    stages = rc.run_pipeline(module, "s_tir.LowerInitBlock, tirx.UnrollLoop, tir.StmtSimplify, LegalizeOps")
+    assert [item.pass_name for item in stages] == ["LowerInitBlock", "UnrollLoop", "StmtSimplify", "LegalizeOps"]
+    assert not stages[-1].is_failed
+    with pytest.raises(CompileError, match="there is no pass"):
+        rc.run_pipeline(module, "tir.LegalizeOps")
