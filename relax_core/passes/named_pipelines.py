@@ -23,4 +23,5 @@ PIPELINES: Mapping[str, str] = MappingProxyType(
         "cpu_generic": f"{_LIBRARIES}, {ZERO}, {_DATAFLOW}, StaticPlanBlockMemory, {_RUNTIME}",
     }
 )
-"""What `relax.get_pipeline` of a name runs, what `tirx.get_tir_pipeline` runs as `s_tir`, and `relax.get_default_pipeline` of a CPU target as `cpu_generic`."""
+"""What `relax.get_pipeline` of a name runs, `tirx.get_tir_pipeline` as `s_tir`, and as `cpu_generic` what
+`relax.get_default_pipeline` of a CPU target does."""
