@@ -23,7 +23,7 @@ from relax_core.passes.relax.algebra import (
     reorder_permute_dims_after_concat,
     reorder_take_after_matmul,
 )
-from relax_core.passes.relax.blocks import convert_to_dataflow, topological_sort
+from relax_core.passes.relax.blocks import convert_to_dataflow, dataflow_use_inplace_calls, topological_sort
 from relax_core.passes.relax.byoc import (
     fuse_ops_by_pattern,
     link_reference_backend,
@@ -143,6 +143,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             canonicalize_tir_variables,
             convert_to_dataflow,
             topological_sort,
+            dataflow_use_inplace_calls,
             normalize_global_var,
             inline_private_functions,
             remove_unused_parameters,
