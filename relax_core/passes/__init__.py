@@ -106,7 +106,19 @@ from relax_core.passes.tir import (
     stmt_simplify,
     unroll_loop,
 )
-from relax_core.passes.tir.schedule import bind, fuse, parallel, reorder, split, unroll, vectorize
+from relax_core.passes.tir.schedule import (
+    bind,
+    cache_read,
+    cache_write,
+    compute_inline,
+    decompose_reduction,
+    fuse,
+    parallel,
+    reorder,
+    split,
+    unroll,
+    vectorize,
+)
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
     {
@@ -216,6 +228,10 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             vectorize,
             unroll,
             bind,
+            decompose_reduction,
+            compute_inline,
+            cache_read,
+            cache_write,
         )
     }
 )

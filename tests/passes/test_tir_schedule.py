@@ -1,5 +1,6 @@
 """Schedule primitives do as in apache-tvm, keep the bits, and refuse what breaks their rules."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import relax_core as rc
 from tests.passes.test_tir_passes import STAGED, SUM
 from tests.passes.tir_programs import program, scheduled
+from tests.passes.wheel import same_values
 
 COPY = program(
     """
@@ -88,6 +90,106 @@ def test_a_loop_is_bound_as_in_tvm() -> None:
     scheduled(COPY, text, lambda sch: sch.bind(loops(sch, "copy")[0], "blockIdx.x"))
 
 
+PRODUCT = program(
+    """
+D = T.sblock_alloc_buffer((6, 20), "float32")
+for i, j in T.grid(6, 20):
+    with T.sblock("double"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        D[vi, vj] = A[vi, vj] * T.float32(2)
+for i, j, k in T.grid(6, 5, 20):
+    with T.sblock("product"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        with T.init():
+            C[vi, vj] = T.float32(0)
+        C[vi, vj] = C[vi, vj] + D[vi, vk] * A[vj, vk]
+""",
+    "(6, 5)",
+)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_reduction_is_decomposed_as_in_tvm(at: int) -> None:
+    text = f"DecomposeReduction(block='product', loop='{'ijk'[at]}')"
+    scheduled(PRODUCT, text, lambda sch: sch.decompose_reduction(sch.get_sblock("product"), loops(sch, "product")[at]))
+
+
+def test_a_divided_reduction_is_decomposed() -> None:
+    def steps(sch: Any) -> None:
+        _, j, _ = loops(sch, "product")
+        sch.split(j, [None, 3])
+        _, _, j_1, k = loops(sch, "product")
+        sch.split(k, [None, 8])
+        sch.decompose_reduction(sch.get_sblock("product"), j_1)
+
+    scheduled(PRODUCT, "Split(block='product', loop='j', factors=[None, 3]), "
+              "Split(block='product', loop='k', factors=[None, 8]), "
+              "DecomposeReduction(block='product', loop='j_1')", steps)  # fmt: skip
+
+
+def test_a_block_is_inlined_as_in_tvm() -> None:
+    scheduled(PRODUCT, "ComputeInline(block='double')", lambda sch: sch.compute_inline(sch.get_sblock("double")))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_buffer_is_read_through_a_copy_as_in_tvm(number: int) -> None:
+    text = f"CacheRead(block='product', read_buffer_index={number}, storage_scope='local')"
+    scheduled(PRODUCT, text, lambda sch: sch.cache_read(sch.get_sblock("product"), number, "local"))
+
+
+@pytest.mark.parametrize("block", ["double", "product"])
+def test_a_buffer_is_written_through_a_copy_as_in_tvm(block: str) -> None:
+    text = f"CacheWrite(block='{block}')"
+    scheduled(PRODUCT, text, lambda sch: sch.cache_write(sch.get_sblock(block), 0, "global"))
+
+
+OTHER_RULES = {
+    "ComputeInline(block='product')": "product has an init: a reduction is no expression",
+    "CacheRead(block='product', read_buffer_index=2)": "product reads 2 buffers, not one with the number 2",
+    "DecomposeReduction(block='double', loop='i')": "double has no init that could stand by itself",
+    "Reorder(block='product', loops=['k', 'i']), DecomposeReduction(block='product', loop='i')":
+        "k, outside of i, reduces: the initial values would be written again",
+    "Split(block='double', loop='j', factors=[None, 7]), ComputeInline(block='double')":
+        "double is not one store without a condition",
+    "Split(block='double', loop='j', factors=[None, 4]), CacheWrite(block='double')":
+        "it is not seen that double alone writes all of D",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), OTHER_RULES.items(), ids=OTHER_RULES)
+def test_a_step_on_buffers_that_breaks_a_rule_is_refused(text: str, message: str) -> None:
+    stages = rc.run_pipeline(rc.parse(f"@I.ir_module\nclass Module:\n{PRODUCT}"), text)
+    assert [(item.code, item.message) for item in stages[-1].diagnostics] == [("PS019", message)]
+
+
+def test_what_is_computed_from_a_buffer_that_changes_is_not_inlined() -> None:
+    text = program(
+        """
+B = T.alloc_buffer((6,), "float32")
+D = T.alloc_buffer((6,), "float32")
+for i in range(6):
+    with T.sblock("first"):
+        vi = T.axis.spatial(6, i)
+        B[vi] = A[vi, 0]
+for i in range(6):
+    with T.sblock("copy"):
+        vi = T.axis.spatial(6, i)
+        D[vi] = B[vi]
+for i in range(6):
+    with T.sblock("again"):
+        vi = T.axis.spatial(6, i)
+        B[vi] = A[vi, 1]
+for i in range(6):
+    with T.sblock("last"):
+        vi = T.axis.spatial(6, i)
+        C[vi] = D[vi] - B[vi]
+""",
+        "(6,)",
+    )
+    (stage,) = rc.run_pipeline(rc.parse(f"@I.ir_module\nclass Module:\n{text}"), "ComputeInline(block='copy')")
+    assert [item.message for item in stage.diagnostics] == ["B is written again before D is read"]
+
+
 REFUSED = {
     "Fuse(block='first', loops=['i', 'k'])": "k is not the only child of i; Fuse joins a parent with its only child",
     "Fuse(block='first', loops=['j', 'k'])": "k is not the only child of j; Fuse joins a parent with its only child",
@@ -128,3 +230,14 @@ def test_names_that_are_not_there_are_told() -> None:
         "there is no prim func g",
     ]
     assert [item.hint for item in said] == ["did you mean double?", "its loops: i, j", "prim funcs: f"]
+
+
+def test_the_schedule_of_the_documentation_keeps_the_bits() -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "schedules.md").read_text(encoding="utf-8")
+    steps = text[text.index("    Split(block='product'") : text.index("    python -m relax_core bisect")]
+    module = rc.parse((root / "samples" / "tir" / "to_schedule.py").read_text(encoding="utf-8"))
+    stages = rc.run_pipeline(module, " ".join(steps.split()))
+    assert [item.is_changed for item in stages] == [True] * 7
+    for stage in stages:
+        same_values(module, stage.after, rtol=0)

@@ -1,0 +1,124 @@
+"""Write what a block computes where it is read."""
+
+from dataclasses import dataclass, replace
+
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferStore, DeclBuffer, PrimFunc
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.schedule.nest import Nest, nest_of
+from relax_core.passes.tir.schedule.scope import block_of, holder_of, top_level, with_top_level, writers_of
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeInlineOptions:
+    """A block."""
+
+    block: str = ""
+    function: str = ""
+
+
+def run(module: IRModule, options: ComputeInlineOptions, ctx: PassContext) -> IRModule:
+    """Replace reads of what the block writes by its expression; the block, its loops and its buffer go.
+
+    What the readers read after that is left to be inferred: their `T.reads` go.
+    """
+    nest = nest_of(module, options.block, options.function, ctx)
+    store, variables = _pattern(nest)
+    place = _check(nest, store)
+    buffer = store.buffer
+
+    def inline(node: Node) -> Node | None:
+        """Rule: a read -> the expression that was written."""
+        if isinstance(node, BufferLoad) and node.buffer is buffer:
+            return ctx.substitute(store.value, None, dict(zip(variables, node.indices, strict=True)))
+        if isinstance(node, Block) and node.reads is not None and any(it.buffer is buffer for it in node.reads):
+            return replace(node, reads=None)
+        return None
+
+    stmts = [ctx.rewrite(it, inline) for number, it in enumerate(top_level(nest.function)) if number != place]
+    ctx.remark(nest.block, "applied", f"{nest.block.name} is written where {buffer.name} was read")
+
+    def change(function: PrimFunc) -> PrimFunc:
+        if function is not nest.function:
+            return function
+        return _without(with_top_level(function, stmts, (), ctx), buffer, ctx)
+
+    return change_prim_funcs(module, ctx, lambda _, item: change(item))
+
+
+def _pattern(nest: Nest) -> tuple[BufferStore, tuple[PrimVar, ...]]:
+    """Return the store of the block and the variables that it stores at."""
+    block = nest.block
+    if block.init is not None:
+        nest.refuse(
+            f"{block.name} has an init: a reduction is no expression", block, "inline blocks that do not reduce"
+        )
+    store = block.body
+    axes = {item.var for item in block.iter_vars if item.kind == "spatial"}
+    if not isinstance(store, BufferStore) or block.predicate is not None or block.alloc_buffers or block.matches:
+        nest.refuse(f"{block.name} is not one store without a condition", block, "inline it before its loops are split")
+    variables = tuple(item for item in store.indices if isinstance(item, PrimVar) and item in axes)
+    if len(set(variables)) < len(store.indices) or len(axes) > len(variables):
+        message = f"{block.name} does not store at its iteration variables, each once"
+        nest.refuse(message, store, "an inlined block is B[vi, vj] = ...")
+    return store, variables
+
+
+def _check(nest: Nest, store: BufferStore) -> int:
+    """Refuse a block whose expression has another value where it is read; return which statement it is."""
+    block, buffer, function = nest.block, store.buffer, nest.function
+    if any(item.buffer is buffer for item in function.buffers):
+        nest.refuse(f"{block.name} writes {buffer.name}, which the function returns", block, "inline its producers")
+    if len(writers_of(buffer, function)) > 1 or _reads(store.value, buffer):
+        nest.refuse(
+            f"{buffer.name} is not written by one expression", block, "inline a buffer that one block writes once"
+        )
+    if any(isinstance(item, BufferRef) and item.buffer is buffer for item in preorder(function.body)):
+        nest.refuse(f"the memory of {buffer.name} is used as a whole", block, "inline what is read by elements")
+    place = holder_of(nest, block)
+    own = [item for item in preorder(top_level(function)[place]) if isinstance(item, BufferStore)]
+    if own != [store]:
+        nest.refuse(f"the loops of {block.name} hold other blocks", block, "inline a block that has loops of its own")
+    sources = {item.buffer for item in preorder(store.value) if isinstance(item, BufferLoad)}
+    for later in top_level(function)[place + 1 :]:
+        for item in preorder(later):
+            if isinstance(item, BufferStore) and item.buffer in sources:
+                hint = f"{item.buffer.name} has another value there"
+                nest.refuse(f"{item.buffer.name} is written again before {buffer.name} is read", item, hint)
+    assert block_of(store, function) is block, "the store is the block's body"
+    return place
+
+
+def _reads(value: PrimExpr, buffer: Buffer) -> bool:
+    return any(isinstance(item, BufferLoad) and item.buffer is buffer for item in preorder(value))
+
+
+def _without(function: PrimFunc, buffer: Buffer, ctx: PassContext) -> PrimFunc:
+    """Return `function` without the allocation of `buffer`."""
+
+    def drop(node: Node) -> Node | None:
+        """Rule: the allocation of a buffer that is not used -> nothing."""
+        match node:
+            case DeclBuffer(buffer=found, body=body) if found is buffer:
+                return body
+            case Block(name="root", iter_vars=(), alloc_buffers=buffers) if buffers == (buffer,):
+                return node.body
+            case Block(alloc_buffers=buffers) if buffer in buffers:
+                return replace(node, alloc_buffers=tuple(item for item in buffers if item is not buffer))
+            case _:
+                return None
+
+    return ctx.rewrite(function, drop)
+
+
+PASS = Pass(
+    "ComputeInline",
+    "Schedule: writes what a block computes where it is read.",
+    run,
+    ComputeInlineOptions,
+    see="tvm/src/s_tir/schedule/primitive/compute_inline.cc",
+    dialect="tir",
+)

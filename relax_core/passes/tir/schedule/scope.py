@@ -1,0 +1,150 @@
+"""The statements of a prim func that stand side by side under its root, and the buffers that are allocated there."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from relax_core.ir.integer.prove import prove_equal
+from relax_core.ir.node import Node, map_children, postorder, preorder
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.tir import (
+    Block,
+    Buffer,
+    BufferLoad,
+    BufferRegion,
+    BufferStore,
+    DeclBuffer,
+    For,
+    IterVar,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+    seq,
+)
+from relax_core.passes.core import PassContext
+from relax_core.passes.tir.schedule.nest import Nest
+
+
+def top_level(function: PrimFunc) -> tuple[Stmt, ...]:
+    """Return the statements under the root block and the declarations of buffers."""
+    body = _inner(function.body)
+    return body.stmts if isinstance(body, SeqStmt) else (body,)
+
+
+def _inner(body: Stmt) -> Stmt:
+    while isinstance(body, DeclBuffer) or _is_root(body):
+        assert isinstance(body, DeclBuffer | Block), "only these are looked through"
+        body = body.body
+    return body
+
+
+def _is_root(stmt: Stmt) -> bool:
+    return isinstance(stmt, Block) and stmt.name == "root" and not stmt.iter_vars
+
+
+def with_top_level(function: PrimFunc, stmts: Sequence[Stmt], added: tuple[Buffer, ...], ctx: PassContext) -> PrimFunc:
+    """Return `function` with these statements under its root, which allocates the buffers `added` as well."""
+    inner = _inner(function.body)
+    new = seq(list(stmts))
+
+    def put(node: Node) -> Node | None:
+        if node is inner:
+            return new
+        if isinstance(node, Block) and _is_root(node) and added:
+            return replace(node, alloc_buffers=(*node.alloc_buffers, *added))
+        return None
+
+    put.__doc__ = "Rule: the statements of the function -> with one more."
+    body = ctx.rewrite(function.body, put)
+    if added and not any(_is_root(item) for item in preorder(function.body) if isinstance(item, Stmt)):
+        body = ctx.derive(Block("root", (), body, alloc_buffers=added), function.body)
+    return replace(function, body=body)
+
+
+def holder_of(nest: Nest, node: Node) -> int:
+    """Return which of the statements under the root holds `node`."""
+    return next(
+        number for number, stmt in enumerate(top_level(nest.function)) if any(it is node for it in preorder(stmt))
+    )
+
+
+def writers_of(buffer: Buffer, function: PrimFunc) -> tuple[BufferStore, ...]:
+    """Return the stores into `buffer`."""
+    return tuple(it for it in postorder(function.body) if isinstance(it, BufferStore) and it.buffer is buffer)
+
+
+def block_of(store: BufferStore, function: PrimFunc) -> Block | None:
+    """Return the innermost block around a store."""
+    found: Block | None = None
+    for item in preorder(function.body):
+        if isinstance(item, Block) and any(part is store for part in preorder(item)):
+            found = item
+    return found
+
+
+def loops_around(block: Block, function: PrimFunc) -> Iterator[For]:
+    """Yield the loops that hold `block`."""
+    for item in preorder(function.body):
+        if isinstance(item, For) and any(part is block for part in preorder(item)):
+            yield item
+
+
+def writes_all(block: Block, buffer: Buffer, function: PrimFunc) -> bool:
+    """Tell whether `block` is seen to write every element of `buffer`.
+
+    It stores at its spatial variables, each of which is a loop over the whole dimension, without a condition.
+    """
+    stores = [item for item in preorder(block) if isinstance(item, BufferStore) and item.buffer is buffer]
+    variables = {item.var: item for item in block.iter_vars}
+    loops = {item.var: item for item in loops_around(block, function)}
+    if block.predicate is not None or not isinstance(block.body, BufferStore):
+        return False
+
+    def is_whole(index: PrimExpr, size: PrimExpr) -> bool:
+        axis = variables.get(index) if isinstance(index, PrimVar) else None
+        loop = loops.get(axis.binding) if axis is not None and isinstance(axis.binding, PrimVar) else None
+        return axis is not None and loop is not None and axis.kind == "spatial" and prove_equal(loop.extent, size)
+
+    def is_all(store: BufferStore) -> bool:
+        are_whole = all(map(is_whole, store.indices, buffer.shape))
+        return are_whole and len(set(store.indices)) == len(store.indices)
+
+    return bool(stores) and all(map(is_all, stores))
+
+
+def with_buffer(stmt: Stmt, given: Mapping[Buffer, Buffer], ctx: PassContext, within: Callable[[Block], bool]) -> Stmt:
+    """Return `stmt` in which the blocks that `within` tells access other buffers."""
+    memo: dict[Node, Node] = {}
+    changed = {part for item in postorder(stmt) if isinstance(item, Block) and within(item) for part in postorder(item)}
+    for current in postorder(stmt):
+        rebuilt = map_children(current, memo.__getitem__)
+        match rebuilt:
+            case BufferLoad(buffer=buffer) | BufferStore(buffer=buffer) | BufferRegion(buffer=buffer) if (
+                current in changed and buffer in given
+            ):
+                rebuilt = replace(rebuilt, buffer=given[buffer])
+            case _:
+                pass
+        ctx.log.rebuilt(current, rebuilt)
+        memo[current] = rebuilt
+    result = memo[stmt]
+    assert isinstance(result, Stmt), "a statement stays one"
+    return result
+
+
+def copy_nest(source: Buffer, target: Buffer, name: str) -> Stmt:
+    """Return loops with a block `name` that copies all of `source` to `target`."""
+    dtypes = [getattr(size, "dtype", "int32") for size in source.shape]
+    loops = [PrimVar(f"ax{at}", dtype) for at, dtype in enumerate(dtypes)]
+    axes = [PrimVar(f"v{at}", dtype) for at, dtype in enumerate(dtypes)]
+    ones = tuple(IntImm(1, dtype) for dtype in dtypes)
+    places = tuple(axes)
+    body: Stmt = Block(
+        name,
+        tuple(IterVar(v, size, i, "spatial") for v, size, i in zip(axes, source.shape, loops, strict=True)),
+        BufferStore(target, places, BufferLoad(source, places)),
+        reads=(BufferRegion(source, places, ones),),
+        writes=(BufferRegion(target, places, ones),),
+    )
+    for var, size in reversed(list(zip(loops, source.shape, strict=True))):
+        body = For(var, IntImm(0, var.dtype), size, body)
+    return body
