@@ -105,6 +105,7 @@ from relax_core.passes.tir import (
     lower_opaque_block,
     stmt_simplify,
     unroll_loop,
+    vectorize_loop,
 )
 from relax_core.passes.tir.schedule import (
     bind,
@@ -220,6 +221,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             lower_opaque_block,
             flatten_buffer,
             stmt_simplify,
+            vectorize_loop,
             unroll_loop,
             split,
             fuse,

@@ -11,7 +11,9 @@ _LIBRARIES = "DispatchSampling, DispatchSortScan"
 _DATAFLOW = "RewriteDataflowReshape, ToNonDataflow, RemovePurityChecking, CallTIRRewrite"
 _RUNTIME = "LowerAllocTensor, KillAfterLastUse, LowerRuntimeBuiltin, ComputePrimValue, VMShapeLower, AttachGlobalSymbol"
 DEFAULT_BUILD = f"{_LIBRARIES}, LegalizeOps, {_DATAFLOW}, StaticPlanBlockMemory, RewriteCUDAGraph, {_RUNTIME}"
-S_TIR = "LowerInitBlock, ConvertBlocksToOpaque, LowerOpaqueBlock, FlattenBuffer, StmtSimplify, UnrollLoop, StmtSimplify"
+S_TIR = (
+    "LowerInitBlock, ConvertBlocksToOpaque, LowerOpaqueBlock, FlattenBuffer, VectorizeLoop, UnrollLoop, StmtSimplify"
+)
 """TVM's default for prim funcs on a CPU, `tirx.get_tir_pipeline("s_tir")`, as far as its passes are here."""
 
 PIPELINES: Mapping[str, str] = MappingProxyType(

@@ -60,6 +60,37 @@ for i in range(6):
     for j in T.unroll(5):
         for k in T.unroll(4):
             C[i, j * 4 + k] = A[i, j * 4 + (3 - k)] + T.float32(1)
+    C[i, 0] = T.float32(0)
+    for j in T.unroll(3):
+        C[i, j] = C[i, j + 1]
+"""
+)
+VECTORS = program(
+    """
+for i in range(6):
+    for j in T.vectorized(4):
+        C[i, j] = A[i, j * 2] * T.float32(2) + A[i, 3] + T.Cast("float32", j)
+        C[i, j + 8] = T.max(A[i, j // 2], T.float32(0))
+    for j in T.vectorized(4):
+        if i < 3:
+            C[i, j + 4] = T.exp(A[i, j])
+        else:
+            C[i, j + 4] = T.Select(j < 2, A[i, j], T.float32(1))
+    for k in range(8):
+        C[i, k + 12] = T.float32(0)
+"""
+)
+MEETING = program(
+    """
+for i in range(6):
+    for j in range(20):
+        C[i, j] = A[i, j]
+    for j in T.vectorized(16):
+        C[i, j + 1] = C[i, j] + T.float32(1)
+    for j in T.vectorized(4):
+        C[i, 0] = C[i, 0] + A[i, j]
+    for j in T.vectorized(4):
+        C[i, j + 8] = T.if_then_else(j < 2, A[i, j], C[i, j + 8])
 """
 )
 LOOSE = program(
@@ -90,6 +121,22 @@ def test_simplification_keeps_the_bits_and_agrees_with_tvm() -> None:
 
 def test_an_unrolled_program_is_simplified_as_in_tvm() -> None:
     agree_on(UNROLLED, "UnrollLoop, FlattenBuffer, StmtSimplify")
+
+
+def test_loops_are_vectorized_as_in_tvm() -> None:
+    stage = agree_on(VECTORS, "FlattenBuffer, VectorizeLoop")
+    assert remarks(stage, "applied") == ["the iterations of j are lanes of vectors"] * 2
+
+
+def test_loops_whose_iterations_meet_are_not_vectorized() -> None:
+    start = rc.parse(f"@I.ir_module\nclass Module:\n{MEETING}")
+    stage = passed(start, "FlattenBuffer, VectorizeLoop")
+    same_values(start, stage.after, rtol=0)
+    assert remarks(stage, "missed") == [
+        "j is a serial loop: an iteration may see what another one stores in C",
+        "j is a serial loop: its iterations do not store to different elements of C in a row",
+        "j is a serial loop: it holds an expression that has no form on vectors (Select)",
+    ]
 
 
 def test_a_long_loop_stays_one() -> None:

@@ -8,6 +8,7 @@ from relax_core.ir.prim import IntImm, PrimExpr, binary
 from relax_core.ir.tir import Block, IfThenElse, IterVar, seq
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.sequences import flat
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -30,7 +31,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         ctx.remark(node, "applied", f"{node.name or 'the block'} starts where {names or 'it'} starts")
         return replace(node, init=None, body=seq((first, node.body)))
 
-    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, lower))
+    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, lower, flat))
 
 
 def _at_start(item: IterVar) -> PrimExpr:

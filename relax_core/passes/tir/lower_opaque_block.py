@@ -7,6 +7,7 @@ from relax_core.ir.prim import IntImm
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, For, IfThenElse, LaunchThread, Stmt
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.sequences import flat
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -37,7 +38,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             case _:
                 return None
 
-    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, lower))
+    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, lower, flat))
 
 
 def _is(expr: Node, value: int) -> bool:

@@ -9,6 +9,7 @@ from relax_core.ir.tir import For, seq, statements
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.copies import copied
+from relax_core.passes.tir.sequences import flat
 
 MOST_STATEMENTS = 4096
 """A loop that would become more statements stays a loop: a short text could ask for one that fills the memory."""
@@ -45,7 +46,7 @@ def run(module: IRModule, options: UnrollOptions, ctx: PassContext) -> IRModule:
                 ctx.remark(node, "missed", f"{node.var.name} stays a loop: how often it runs is not known")
                 return None
 
-    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, unroll))
+    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, unroll, flat))
 
 
 def _is_meant(loop: For, options: UnrollOptions) -> bool:

@@ -9,10 +9,11 @@ from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary
-from relax_core.ir.tir import Block, For, IterVar, PrimFunc, SeqStmt, Stmt, seq
+from relax_core.ir.tir import Block, For, IterVar, PrimFunc, Stmt
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.arithmetic import tidy
+from relax_core.passes.tir.sequences import flat
 
 UNKNOWN, REFUSED = "PS018", "PS019"
 
@@ -94,13 +95,13 @@ def replaced(module: IRModule, nest: Nest, old: Stmt, new: Stmt, rule: str) -> I
     """Return `module` with `new` in the place of the statement `old` of the nest's function."""
 
     def put(node: Node) -> Node | None:
-        if isinstance(node, SeqStmt) and any(isinstance(item, SeqStmt) for item in node.stmts):
-            return seq(node.stmts)
         return new if node is old else None
 
     put.__doc__ = f"Rule: {rule}."
     ctx = nest.ctx
-    return change_prim_funcs(module, ctx, lambda _, item: ctx.rewrite(item, put) if item is nest.function else item)
+    return change_prim_funcs(
+        module, ctx, lambda _, item: ctx.rewrite(item, put, flat) if item is nest.function else item
+    )
 
 
 def blocks_under(stmt: Stmt) -> Iterator[Block]:
