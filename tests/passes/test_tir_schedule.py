@@ -217,6 +217,68 @@ def test_a_reduction_is_no_parallel_loop(name: str) -> None:
     assert [item.message for item in stage.diagnostics] == [message]
 
 
+UNSAFE = program(
+    """
+B = T.alloc_buffer((6, 6), "float32")
+D = T.alloc_buffer((6, 20), "float32")
+for i, j in T.grid(6, 6):
+    B[i, j] = A[i, j]
+for i in range(6):
+    with T.sblock("diagonal"):
+        vi, vj = T.axis.remap("SS", [i, i])
+        B[vi, vj] = A[vi, vj]
+for i in range(6):
+    for j in range(20):
+        with T.sblock("outer"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = A[vi, vj]
+for i, j in T.grid(5, 19):
+    with T.sblock("shift"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        D[vi + 1, vj] = D[vi, vj + 1]
+for i in range(6):
+    for j in range(20):
+        with T.sblock("last"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = D[vi, vj]
+    C[i, 0] = B[i, i]
+"""
+)
+UNSAFE_STEPS = {
+    "CacheWrite(block='diagonal')": "it is not seen that diagonal alone writes all of B",
+    "ComputeInline(block='outer')": "D is not written by one expression",
+    "Reorder(block='shift', loops=['j', 'i'])": "shift reads elements of D that other instances of it write",
+    "Parallel(block='shift', loop='i')": "shift reads elements of D that other instances of it write",
+    "Split(block='last', loop='i', factors=[None, 4])":
+        "a statement outside of a block is in the loop: a Split with a condition takes loops of blocks",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), UNSAFE_STEPS.items(), ids=UNSAFE_STEPS)
+def test_a_step_that_would_change_values_is_refused(text: str, message: str) -> None:
+    (stage,) = rc.run_pipeline(rc.parse(f"@I.ir_module\nclass Module:\n{UNSAFE}"), text)
+    assert [(item.code, item.message) for item in stage.diagnostics] == [("PS019", message)]
+
+
+def test_a_block_that_uses_a_variable_of_its_loops_is_not_inlined() -> None:
+    text = program(
+        """
+D = T.alloc_buffer((6, 20), "float32")
+for i, j in T.grid(6, 20):
+    w: T.let[T.int32] = i * 2
+    with T.sblock("outer"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        D[vi, vj] = A[vi, vj] + T.Cast("float32", w)
+for i, j in T.grid(6, 20):
+    with T.sblock("last"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        C[vi, vj] = D[vi, vj]
+"""
+    )
+    (stage,) = rc.run_pipeline(rc.parse(f"@I.ir_module\nclass Module:\n{text}"), "ComputeInline(block='outer')")
+    assert [item.message for item in stage.diagnostics] == ["outer uses w, which has no value where D is read"]
+
+
 def test_names_that_are_not_there_are_told() -> None:
     module = rc.parse(f"@I.ir_module\nclass Module:\n{STAGED}")
     said = [

@@ -82,6 +82,12 @@ def _check(nest: Nest, store: BufferStore) -> int:
     own = [item for item in preorder(top_level(function)[place]) if isinstance(item, BufferStore)]
     if own != [store]:
         nest.refuse(f"the loops of {block.name} hold other blocks", block, "inline a block that has loops of its own")
+    axes = {item.var for item in block.iter_vars}
+    free = (item for item in preorder(store.value) if isinstance(item, PrimVar) and item not in axes)
+    bound = next((item for item in free if item not in _outer(function)), None)
+    if bound is not None:
+        message = f"{block.name} uses {bound.name}, which has no value where {buffer.name} is read"
+        nest.refuse(message, store, "bind it to an iteration variable")
     sources = {item.buffer for item in preorder(store.value) if isinstance(item, BufferLoad)}
     for later in top_level(function)[place + 1 :]:
         for item in preorder(later):
@@ -90,6 +96,12 @@ def _check(nest: Nest, store: BufferStore) -> int:
                 nest.refuse(f"{item.buffer.name} is written again before {buffer.name} is read", item, hint)
     assert block_of(store, function) is block, "the store is the block's body"
     return place
+
+
+def _outer(function: PrimFunc) -> frozenset[PrimVar]:
+    """Return the variables that have a value in all of a function."""
+    dims = (part for item in function.buffers for dim in item.buffer.shape for part in preorder(dim))
+    return frozenset((*function.params, *(part for part in dims if isinstance(part, PrimVar))))
 
 
 def _reads(value: PrimExpr, buffer: Buffer) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import For, LoopKind
 from relax_core.passes.core import PassContext
-from relax_core.passes.tir.schedule.nest import Nest, axes_of, blocks_under, nest_of, replaced, uses
+from relax_core.passes.tir.schedule.nest import Nest, axes_of, blocks_under, nest_of, only_blocks, replaced, uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ def with_kind(module: IRModule, options: LoopOptions, change: LoopKindChange, ct
 
 def _check_independence(nest: Nest, loop: For, name: str) -> None:
     """Refuse a loop whose iterations write the same elements, or may."""
+    only_blocks(nest, loop.body, name)
     for block, axis in axes_of(loop.var, loop.body):
         if axis.kind != "spatial":
             what = "a reduction" if axis.kind == "reduce" else f"an {axis.kind} iteration"

@@ -6,10 +6,11 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from relax_core.ir.integer.bounds import Bounds
+from relax_core.ir.integer.prove import canonical_key
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary
-from relax_core.ir.tir import Block, For, IterVar, PrimFunc, Stmt
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, Evaluate, For, IterVar, PrimFunc, Stmt, While
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.arithmetic import tidy
@@ -113,6 +114,31 @@ def blocks_under(stmt: Stmt) -> Iterator[Block]:
             yield node
         else:
             stack += [part for part in reversed(children(node)) if isinstance(part, Stmt)]
+
+
+def only_blocks(nest: Nest, stmt: Stmt, name: str) -> None:
+    """Refuse statements outside of blocks, and blocks that read what other instances of them write."""
+    stack: list[Node] = [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Block):
+            _check_own(nest, node, name)
+        elif isinstance(node, BufferStore | Evaluate | While):
+            nest.refuse(f"a statement outside of a block is in the loop: {name} takes loops of blocks", node,
+                        "write it as a block")  # fmt: skip
+        else:
+            stack += [part for part in reversed(children(node)) if isinstance(part, Stmt)]
+
+
+def _check_own(nest: Nest, block: Block, name: str) -> None:
+    stores = [item for item in preorder(block) if isinstance(item, BufferStore)]
+    places = {(item.buffer, tuple(map(canonical_key, item.indices))) for item in stores}
+    written = {item.buffer for item in stores}
+    loads = (item for item in preorder(block.body) if isinstance(item, BufferLoad))
+    for item in loads:
+        if item.buffer in written and (item.buffer, tuple(map(canonical_key, item.indices))) not in places:
+            message = f"{block.name} reads elements of {item.buffer.name} that other instances of it write"
+            nest.refuse(message, item, f"{name} keeps values where a block reads and writes the same element")
 
 
 def axes_of(var: PrimVar, stmt: Stmt) -> Iterator[tuple[Block, IterVar]]:

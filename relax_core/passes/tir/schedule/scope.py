@@ -99,14 +99,17 @@ def writes_all(block: Block, buffer: Buffer, function: PrimFunc) -> bool:
     if block.predicate is not None or not isinstance(block.body, BufferStore):
         return False
 
-    def is_whole(index: PrimExpr, size: PrimExpr) -> bool:
+    def loop_of(index: PrimExpr, size: PrimExpr) -> For | None:
+        """Return the loop over all of a dimension that an index counts."""
         axis = variables.get(index) if isinstance(index, PrimVar) else None
         loop = loops.get(axis.binding) if axis is not None and isinstance(axis.binding, PrimVar) else None
-        return axis is not None and loop is not None and axis.kind == "spatial" and prove_equal(loop.extent, size)
+        if axis is None or loop is None or axis.kind != "spatial" or loop.step is not None:
+            return None
+        return loop if prove_equal(loop.start, IntImm(0)) and prove_equal(loop.extent, size) else None
 
     def is_all(store: BufferStore) -> bool:
-        are_whole = all(map(is_whole, store.indices, buffer.shape))
-        return are_whole and len(set(store.indices)) == len(store.indices)
+        found = list(map(loop_of, store.indices, buffer.shape))
+        return None not in found and len(set(found)) == len(found)
 
     return bool(stores) and all(map(is_all, stores))
 

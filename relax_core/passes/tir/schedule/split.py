@@ -8,7 +8,7 @@ from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary
 from relax_core.ir.tir import For
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.tir.arithmetic import tidy
-from relax_core.passes.tir.schedule.nest import Nest, blocks_under, nest_of, plain_loop, rebound, replaced
+from relax_core.passes.tir.schedule.nest import Nest, nest_of, only_blocks, plain_loop, rebound, replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,8 @@ def run(module: IRModule, options: SplitOptions, ctx: PassContext) -> IRModule:
         for var, factor in zip(variables, factors, strict=True)
     ]
     condition = None if _is_exact(loop, factors) else binary("<", value, loop.extent)
-    if condition is not None and not list(blocks_under(loop.body)):
-        nest.refuse(
-            "the loop holds no block that could have a condition", loop, "choose factors that divide its extent"
-        )
+    if condition is not None:
+        only_blocks(nest, loop.body, "a Split with a condition")
     outside = [*nest.loops[: nest.loops.index(loop)], *loops]
     body = rebound(ctx.substitute(loop.body, None, {loop.var: value}), nest, outside, condition)
     for item in reversed(loops):
