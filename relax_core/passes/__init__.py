@@ -99,6 +99,7 @@ from relax_core.passes.relay.memory import manifest_alloc, manifest_lifetimes, p
 from relax_core.passes.relay.normal_form import to_a_normal_form, to_basic_block_normal_form, to_graph_normal_form
 from relax_core.passes.relay.to_relax import relay_to_relax
 from relax_core.passes.tir import (
+    canonicalize_loop,
     convert_blocks_to_opaque,
     flatten_buffer,
     lower_init_block,
@@ -216,6 +217,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             manifest_alloc,
             manifest_lifetimes,
             relay_to_relax,
+            canonicalize_loop,
             lower_init_block,
             convert_blocks_to_opaque,
             lower_opaque_block,

@@ -123,6 +123,19 @@ def test_an_unrolled_program_is_simplified_as_in_tvm() -> None:
     agree_on(UNROLLED, "UnrollLoop, FlattenBuffer, StmtSimplify")
 
 
+def test_loops_count_from_zero_as_in_tvm() -> None:
+    text = program("""
+for i in range(6):
+    for j in range(2, 20):
+        C[i, j] = A[i, j] + T.float32(1)
+    for j in T.serial(0, 2, step=1):
+        C[i, j] = T.float32(0)
+    for j in T.serial(1, 20, step=3):
+        C[i, j] = A[i, j - 1]
+""")
+    assert agree_on(text, "CanonicalizeLoop").is_changed
+
+
 def test_loops_are_vectorized_as_in_tvm() -> None:
     stage = agree_on(VECTORS, "FlattenBuffer, VectorizeLoop")
     assert remarks(stage, "applied") == ["the iterations of j are lanes of vectors"] * 2

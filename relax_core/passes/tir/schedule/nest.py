@@ -191,5 +191,5 @@ def plain_loop(nest: Nest, loop: For, verb: str) -> None:
         what = f"a {loop.kind} loop" if loop.kind != "serial" else "annotated"
         nest.refuse(f"{loop.var.name} is {what}; {verb} takes serial loops", loop, f"{verb} it before")
     if loop.step is not None or not (isinstance(loop.start, IntImm) and loop.start.value == 0):
-        hint = "write the loop as one over range(n)"
+        hint = "CanonicalizeLoop lets loops count from 0 by 1"
         nest.refuse(f"{loop.var.name} does not count from 0 by 1, as {verb} needs it", loop, hint)
