@@ -152,6 +152,23 @@ def test_loops_whose_iterations_meet_are_not_vectorized() -> None:
     ]
 
 
+@pytest.mark.parametrize("loop", ["T.unroll(3)", "range(1)"])
+def test_a_loop_that_is_left_early_stays_one(loop: str) -> None:
+    text = program(f"""
+for i in range(6):
+    for j in range(20):
+        C[i, j] = A[i, j]
+    for j in {loop}:
+        if A[i, j] < T.float32(0):
+            continue
+        C[i, j] = T.float32(1)
+""")
+    start = rc.parse(f"@I.ir_module\nclass Module:\n{text}")
+    stage = passed(start, "s_tir")
+    assert "continue" in rc.script(stage.after)
+    same_values(start, stage.after, rtol=0)
+
+
 def test_a_long_loop_stays_one() -> None:
     text = program("for i in range(6):\n    for j in T.unroll(20000):\n        C[i, j % 20] = A[i, j % 20]")
     start = rc.parse(f"@I.ir_module\nclass Module:\n{text}")

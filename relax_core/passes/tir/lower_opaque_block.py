@@ -7,7 +7,7 @@ from relax_core.ir.prim import IntImm
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, For, IfThenElse, LaunchThread, Stmt
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
-from relax_core.passes.tir.sequences import flat
+from relax_core.passes.tir.sequences import flat, leaves_early
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -32,7 +32,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
                 body = ctx.substitute(node.body, None, {node.var: node.start}) if _is(node.extent, 1) else node.body
                 ctx.remark(node, "applied", f"{node.var.name} numbers the threads of {tag}")
                 return LaunchThread(node.var, tag, node.extent, body, span=node.span)
-            case For(annotations=(), step=None) if _is(node.extent, 1):
+            case For(annotations=(), step=None) if _is(node.extent, 1) and not leaves_early(node.body):
                 ctx.remark(node, "applied", f"{node.var.name} runs once")
                 return ctx.substitute(node.body, None, {node.var: node.start})
             case _:

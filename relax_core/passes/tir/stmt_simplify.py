@@ -25,6 +25,7 @@ from relax_core.ir.tir import (
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.arithmetic import tidy
+from relax_core.passes.tir.sequences import leaves_early
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -113,7 +114,7 @@ class _Simplifier:
             case _, IntImm(value=extent) if extent <= 0 and loop.kind != "thread_binding":
                 self.ctx.remark(loop, "applied", f"{loop.var.name} never runs")
                 return NOTHING
-            case start, IntImm(value=1) if loop.kind == "serial" and not loop.annotations and loop.step is None:
+            case start, IntImm(value=1) if loop.kind == "serial" and loop.step is None and _is_bare(loop):
                 self.ctx.remark(loop, "applied", f"{loop.var.name} runs once")
                 return self.stmt(self.ctx.substitute(loop.body, None, {loop.var: start}))
             case _:
@@ -147,6 +148,10 @@ class _Simplifier:
         new = replace(stmt, condition=condition, then_body=then, else_body=other)
         self.ctx.log.rebuilt(stmt, new)
         return new
+
+
+def _is_bare(loop: For) -> bool:
+    return not loop.annotations and not leaves_early(loop.body)
 
 
 def _is_nothing(stmt: Stmt) -> bool:

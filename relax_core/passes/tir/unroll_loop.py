@@ -9,7 +9,7 @@ from relax_core.ir.tir import For, seq, statements
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.copies import copied
-from relax_core.passes.tir.sequences import flat
+from relax_core.passes.tir.sequences import flat, leaves_early
 
 MOST_STATEMENTS = 4096
 """A loop that would become more statements stays a loop: a short text could ask for one that fills the memory."""
@@ -34,6 +34,9 @@ def run(module: IRModule, options: UnrollOptions, ctx: PassContext) -> IRModule:
         """Rule: for i in T.unroll(2): S -> S with 0, S with 1."""
         if not isinstance(node, For) or not _is_meant(node, options):
             return None
+        if leaves_early(node.body):
+            ctx.remark(node, "missed", f"{node.var.name} stays a loop: it has a break or a continue")
+            return replace(node, kind="serial") if node.kind == "unroll" else None
         match node.start, node.extent:
             case IntImm(value=start, dtype=dtype), IntImm(value=extent) if node.step is None:
                 size = sum(1 for _ in statements(node.body))
