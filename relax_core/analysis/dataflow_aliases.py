@@ -45,17 +45,17 @@ _VIEWS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class AliasedMemory:
     """The places that a value may be in: its own, or those of the fields of a tuple."""
 
     own: frozenset[int] = frozenset()
-    fields: "tuple[Memory, ...] | None" = None
+    fields: "tuple[AliasedMemory, ...] | None" = None
 
     def all(self) -> frozenset[int]:
         """Return all places, those of fields among them."""
         return self.own.union(*(item.all() for item in self.fields or ()))
 
-    def field(self, index: int) -> "Memory":
+    def field(self, index: int) -> "AliasedMemory":
         """Return the memory of a field; of what may be several tuples, all that they have."""
         return self if self.fields is None or self.own else self.fields[index]
 
@@ -69,25 +69,25 @@ class Aliases:
     def __init__(self, block: DataflowBlock, type_of: Mapping[Node, Type]) -> None:
         self._type_of = type_of
         self._fresh = count()
-        self._memory: dict[Var, Memory] = {}
+        self._memory: dict[Var, AliasedMemory] = {}
         for item in block.bindings:
             self._memory[item.var] = self._value(item)
 
-    def of(self, expr: Expr) -> Memory:
+    def of(self, expr: Expr) -> AliasedMemory:
         """Return the memory of an argument."""
         match expr:
             case Var():
-                return self._memory.get(expr, Memory(frozenset((OUTSIDE,))))
+                return self._memory.get(expr, AliasedMemory(frozenset((OUTSIDE,))))
             case Tuple(fields=fields):
-                return Memory(fields=tuple(map(self.of, fields)))
+                return AliasedMemory(fields=tuple(map(self.of, fields)))
             case TupleGetItem(tuple_value=value, index=index):
                 return self.of(value).field(index)
             case ExternFunc() | GlobalVar() | PrimValue() | ShapeExpr() | DataTypeImm() | Null():
-                return Memory()
+                return AliasedMemory()
             case _:
-                return Memory(frozenset((OUTSIDE,)))
+                return AliasedMemory(frozenset((OUTSIDE,)))
 
-    def _value(self, binding: Binding) -> Memory:
+    def _value(self, binding: Binding) -> AliasedMemory:
         match binding.value:
             case Call(op=Op(name=name), args=args) if name in _VIEWS and args:
                 return self.of(args[0])
@@ -95,14 +95,14 @@ class Aliases:
                 return self._made(self._type_of.get(binding.var))
             case Call(args=args):
                 given = frozenset[int]().union(*(self.of(item).all() for item in args))
-                return Memory(given | self._made(None).own)
+                return AliasedMemory(given | self._made(None).own)
             case value:
                 return self.of(value)
 
-    def _made(self, type_: Type | None) -> Memory:
+    def _made(self, type_: Type | None) -> AliasedMemory:
         if isinstance(type_, TupleType):
-            return Memory(fields=tuple(map(self._made, type_.fields)))
-        return Memory(frozenset((next(self._fresh),)))
+            return AliasedMemory(fields=tuple(map(self._made, type_.fields)))
+        return AliasedMemory(frozenset((next(self._fresh),)))
 
     def used_by(self, binding: Binding) -> frozenset[int]:
         """Return the places that a binding reads; of a tuple that it takes a field of, those of the field."""

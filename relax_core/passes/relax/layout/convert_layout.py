@@ -100,14 +100,18 @@ def run(module: IRModule, options: ConvertLayoutOptions, ctx: PassContext) -> IR
 
         def block(node: Node) -> Node | None:
             """Rule: operators in the order of the text -> operators in orders that are wished for."""
-            return _Block(node, options, ctx, type_of, names).rewritten() if isinstance(node, DataflowBlock) else None
+            return (
+                _LayoutBlock(node, options, ctx, type_of, names).rewritten()
+                if isinstance(node, DataflowBlock)
+                else None
+            )
 
         return ctx.rewrite(function, block)
 
     return change_functions(module, ctx, change)
 
 
-class _Block(RetypedBlock):
+class _LayoutBlock(RetypedBlock):
     """A dataflow block while its values come to be stored in other orders."""
 
     def __init__(

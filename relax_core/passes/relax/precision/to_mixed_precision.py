@@ -63,13 +63,13 @@ def run(module: IRModule, options: ToMixedPrecisionOptions, ctx: PassContext) ->
     type_of = ctx.types(module)
 
     def change(_: GlobalVar, function: Function) -> Function:
-        return _function(function, _Known(ctx, type_of, options, Needs(function, type_of), names_in(function)))
+        return _function(function, _KnownValue(ctx, type_of, options, Needs(function, type_of), names_in(function)))
 
     return change_functions(module, ctx, change)
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownValue:
     """What is known of a function."""
 
     ctx: PassContext
@@ -79,7 +79,7 @@ class _Known:
     names: Names
 
 
-def _function(function: Function, known: _Known) -> Function:
+def _function(function: Function, known: _KnownValue) -> Function:
     ctx = known.ctx
     narrow = {item: _narrowed(item, known) for item in function.params if item.name in known.options.fp16_input_names}
     narrow = {old: new for old, new in narrow.items() if new is not old}
@@ -87,7 +87,9 @@ def _function(function: Function, known: _Known) -> Function:
 
     def block(node: Node) -> Node | None:
         """Rule: operators on float32 -> operators on float16, with casts between them."""
-        return _Block(node, known, params, dict(narrow)).rewritten() if isinstance(node, DataflowBlock) else None
+        return (
+            _PrecisionBlock(node, known, params, dict(narrow)).rewritten() if isinstance(node, DataflowBlock) else None
+        )
 
     new = ctx.rewrite(function, block)
     if not narrow:
@@ -105,17 +107,19 @@ def _function(function: Function, known: _Known) -> Function:
     return ctx.derive(replace(new, body=replace(body, blocks=(emitter.block(), *body.blocks))), new)
 
 
-def _narrowed(param: Var, known: _Known) -> Var:
+def _narrowed(param: Var, known: _KnownValue) -> Var:
     type_ = known.type_of.get(param)
     if not isinstance(type_, TensorType) or type_.dtype == "float16":
         return param
     return known.ctx.derive(replace(param, annotation=replace(type_, dtype="float16")), param)
 
 
-class _Block(RetypedBlock):
+class _PrecisionBlock(RetypedBlock):
     """A dataflow block while casts are put into it."""
 
-    def __init__(self, block: DataflowBlock, known: _Known, params: tuple[Var, ...], current: dict[Var, Expr]) -> None:
+    def __init__(
+        self, block: DataflowBlock, known: _KnownValue, params: tuple[Var, ...], current: dict[Var, Expr]
+    ) -> None:
         super().__init__(block, known.ctx, known.type_of, known.names)
         self.known = known
         self.current = current
