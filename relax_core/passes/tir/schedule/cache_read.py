@@ -1,20 +1,22 @@
 """Read a buffer through a copy of it in another scope."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.schedule.nest import Nest, nest_of
 from relax_core.passes.tir.schedule.scope import (
     block_of,
+    copy_in,
     copy_nest,
     holder_of,
+    numbered,
+    only_elements,
     top_level,
     with_buffer,
-    with_top_level,
+    with_stmts,
     writers_of,
     writes_all,
 )
@@ -37,8 +39,9 @@ def run(module: IRModule, options: CacheReadOptions, ctx: PassContext) -> IRModu
     """
     nest = nest_of(module, options.block, options.function, ctx)
     buffer = _read(nest, options.read_buffer_index)
+    only_elements(nest, buffer)
     place = _place(nest, buffer)
-    copy = replace(buffer, name=f"{buffer.name}_{options.storage_scope}", scope=options.storage_scope, strides=())
+    copy = copy_in(buffer, options.storage_scope)
     made = ctx.derive(copy_nest(buffer, copy, copy.name), nest.block)
     stmts = [
         with_buffer(stmt, {buffer: copy}, ctx, lambda _: True) if number >= place else stmt
@@ -46,9 +49,7 @@ def run(module: IRModule, options: CacheReadOptions, ctx: PassContext) -> IRModu
     ]
     stmts.insert(place, made)
     ctx.remark(nest.block, "applied", f"{buffer.name} is copied to {copy.name}, which is read in its place")
-    return change_prim_funcs(
-        module, ctx, lambda _, it: with_top_level(it, stmts, (copy,), ctx) if it is nest.function else it
-    )
+    return with_stmts(module, nest, stmts, (copy,))
 
 
 def _read(nest: Nest, index: int) -> Buffer:
@@ -59,11 +60,7 @@ def _read(nest: Nest, index: int) -> Buffer:
         own = {it.buffer for it in preorder(nest.block.body) if isinstance(it, BufferStore)}
         loads = (it.buffer for it in preorder(nest.block.body) if isinstance(it, BufferLoad))
         found = [item for item in dict.fromkeys(loads) if item not in own]
-    if not 0 <= index < len(found):
-        names = ", ".join(item.name for item in found) or "none"
-        nest.refuse(f"{nest.block.name} reads {len(found)} buffers, not one with the number {index}", nest.block,
-                    f"numbers begin at 0: {names}")  # fmt: skip
-    return found[index]
+    return numbered(nest, "reads", found, index)
 
 
 def _place(nest: Nest, buffer: Buffer) -> int:

@@ -1,20 +1,22 @@
 """Write a buffer through a copy of it in another scope."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.schedule.nest import Nest, nest_of
 from relax_core.passes.tir.schedule.scope import (
     block_of,
+    copy_in,
     copy_nest,
     holder_of,
+    numbered,
+    only_elements,
     top_level,
     with_buffer,
-    with_top_level,
+    with_stmts,
     writers_of,
     writes_all,
 )
@@ -34,25 +36,20 @@ def run(module: IRModule, options: CacheWriteOptions, ctx: PassContext) -> IRMod
     """Let the block write a copy, from which the buffer is filled behind its loops."""
     nest = nest_of(module, options.block, options.function, ctx)
     buffer = _written(nest, options.write_buffer_index)
+    only_elements(nest, buffer)
     place = holder_of(nest, nest.block)
     _check(nest, buffer, place)
-    copy = replace(buffer, name=f"{buffer.name}_{options.storage_scope}", scope=options.storage_scope, strides=())
+    copy = copy_in(buffer, options.storage_scope)
     stmts = list(top_level(nest.function))
     stmts[place] = with_buffer(stmts[place], {buffer: copy}, ctx, lambda block: block is nest.block)
     stmts.insert(place + 1, ctx.derive(copy_nest(copy, buffer, copy.name), nest.block))
     ctx.remark(nest.block, "applied", f"{nest.block.name} writes {copy.name}, which is then copied to {buffer.name}")
-    return change_prim_funcs(
-        module, ctx, lambda _, it: with_top_level(it, stmts, (copy,), ctx) if it is nest.function else it
-    )
+    return with_stmts(module, nest, stmts, (copy,))
 
 
 def _written(nest: Nest, index: int) -> Buffer:
     found = list(dict.fromkeys(it.buffer for it in preorder(nest.block.body) if isinstance(it, BufferStore)))
-    if not 0 <= index < len(found):
-        names = ", ".join(item.name for item in found) or "none"
-        nest.refuse(f"{nest.block.name} writes {len(found)} buffers, not one with the number {index}", nest.block,
-                    f"numbers begin at 0: {names}")  # fmt: skip
-    return found[index]
+    return numbered(nest, "writes", found, index)
 
 
 def _check(nest: Nest, buffer: Buffer, place: int) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
@@ -9,7 +10,14 @@ from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferStore,
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.schedule.nest import Nest, nest_of
-from relax_core.passes.tir.schedule.scope import block_of, holder_of, top_level, with_top_level, writers_of
+from relax_core.passes.tir.schedule.scope import (
+    block_of,
+    holder_of,
+    only_elements,
+    top_level,
+    with_top_level,
+    writers_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +84,7 @@ def _check(nest: Nest, store: BufferStore) -> int:
         nest.refuse(
             f"{buffer.name} is not written by one expression", block, "inline a buffer that one block writes once"
         )
-    if any(isinstance(item, BufferRef) and item.buffer is buffer for item in preorder(function.body)):
-        nest.refuse(f"the memory of {buffer.name} is used as a whole", block, "inline what is read by elements")
+    only_elements(nest, buffer)
     place = holder_of(nest, block)
     own = [item for item in preorder(top_level(function)[place]) if isinstance(item, BufferStore)]
     if own != [store]:
@@ -88,10 +95,11 @@ def _check(nest: Nest, store: BufferStore) -> int:
     if bound is not None:
         message = f"{block.name} uses {bound.name}, which has no value where {buffer.name} is read"
         nest.refuse(message, store, "bind it to an iteration variable")
-    sources = {item.buffer for item in preorder(store.value) if isinstance(item, BufferLoad)}
+    memory = memory_of(function)
+    sources = {memory.owner(item.buffer) for item in preorder(store.value) if isinstance(item, BufferLoad)}
     for later in top_level(function)[place + 1 :]:
         for item in preorder(later):
-            if isinstance(item, BufferStore) and item.buffer in sources:
+            if isinstance(item, BufferStore | BufferRef) and sources and memory.owner(item.buffer) in (*sources, None):
                 hint = f"{item.buffer.name} has another value there"
                 nest.refuse(f"{item.buffer.name} is written again before {buffer.name} is read", item, hint)
     assert block_of(store, function) is block, "the store is the block's body"

@@ -3,10 +3,20 @@
 from dataclasses import dataclass, replace
 
 from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar, binary
-from relax_core.ir.tir import Block, BufferRegion, For, Stmt, seq
+from relax_core.ir.tir import Block, BufferLoad, BufferRegion, BufferStore, For, Stmt, seq
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.tir.schedule.nest import Nest, nest_of, replaced, uses
+from relax_core.passes.tir.schedule.nest import (
+    Nest,
+    guard_of,
+    nest_of,
+    no_aliases,
+    no_early_exit,
+    only_own_elements,
+    replaced,
+    uses,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,15 @@ def _reads(block: Block) -> tuple[BufferRegion, ...] | None:
 
 
 def _check(nest: Nest, loop: For) -> None:
+    """Refuse a block that the loop may skip, and initial values that something else in the loop would see."""
+    no_early_exit(nest, loop, "DecomposeReduction")
+    guard = guard_of(nest.block, loop)
+    if guard is not None:
+        message = f"{nest.block.name} does not run in each iteration of {loop.var.name}"
+        nest.refuse(message, guard, "write the condition as T.where of the block")
+    no_aliases(nest, loop)
+    only_own_elements(nest, nest.block, "DecomposeReduction")
+    _check_others(nest, loop)
     reductions = [axis for axis in nest.block.iter_vars if axis.kind == "reduce"]
     for outer in nest.loops[: nest.loops.index(loop)]:
         if any(uses(outer.var, axis.binding) for axis in reductions):
@@ -79,6 +98,24 @@ def _check(nest: Nest, loop: For) -> None:
                 f"{outer.var.name}, outside of {loop.var.name}, reduces: the initial values would be written again"
             )
             nest.refuse(message, outer, f"choose {outer.var.name} or a loop outside of it")
+
+
+def _check_others(nest: Nest, loop: For) -> None:
+    """Refuse statements in the loop that read or write what the initial values are written to or computed from."""
+    assert nest.block.init is not None, "a reduction block"
+    first = {item.buffer for item in preorder(nest.block.init) if isinstance(item, BufferStore)}
+    sources = {item.buffer for item in preorder(nest.block.init) if isinstance(item, BufferLoad)}
+    own = set(preorder(nest.block))
+    for item in preorder(loop):
+        if not isinstance(item, BufferLoad | BufferStore):
+            continue
+        is_store = isinstance(item, BufferStore)
+        if (item.buffer in first and item not in own) or (item.buffer in sources and is_store):
+            what = "written" if is_store else "read"
+            message = (
+                f"{item.buffer.name} is {what} in {loop.var.name}, before which the initial values would be written"
+            )
+            nest.refuse(message, item, f"choose a loop that holds nothing but {nest.block.name}")
 
 
 def _of_spatial(nest: Nest, kept: list[For]) -> PrimExpr | None:

@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import For, LoopKind
 from relax_core.passes.core import PassContext
-from relax_core.passes.tir.schedule.nest import Nest, axes_of, blocks_under, nest_of, only_blocks, replaced, uses
+from relax_core.passes.tir.schedule.iterations import first_shared
+from relax_core.passes.tir.schedule.nest import (
+    Nest,
+    axes_of,
+    blocks_under,
+    nest_of,
+    no_early_exit,
+    only_blocks,
+    replaced,
+    uses,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +42,10 @@ def with_kind(module: IRModule, options: LoopOptions, change: LoopKindChange, ct
     loop = nest.loop(options.loop)
     if loop.kind == "thread_binding":
         nest.refuse(f"{loop.var.name} is bound to {loop.thread} already", loop, "bind each loop once")
-    if change.kind != "unroll" and not (change.thread or "").startswith("threadIdx"):
-        _check_independence(nest, loop, change.name)
+    if change.kind != "unroll":
+        no_early_exit(nest, loop, change.name)
+        if not (change.thread or "").startswith("threadIdx"):
+            _check_independence(nest, loop, change.name)
     if loop.kind == change.kind:
         ctx.remark(loop, "missed", f"{loop.var.name} is a {change.kind} loop already")
         return module
@@ -57,3 +69,8 @@ def _check_independence(nest: Nest, loop: For, name: str) -> None:
         if not any(uses(loop.var, item.binding) for item in block.iter_vars):
             message = f"each iteration of {loop.var.name} runs the same instances of the block {block.name}"
             nest.refuse(message, loop, f"{name} takes loops that make iteration variables of every block in them")
+    shared = first_shared(nest, loop)
+    if shared is not None:
+        buffer, access = shared
+        message = f"an iteration of {loop.var.name} may access elements of {buffer.name} that another one writes"
+        nest.refuse(message, access, f"{name} takes loops whose iterations are seen to access elements of their own")

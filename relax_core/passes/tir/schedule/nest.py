@@ -5,16 +5,30 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import NoReturn
 
+from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.prove import canonical_key
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary
-from relax_core.ir.tir import Block, BufferLoad, BufferStore, Evaluate, For, IterVar, PrimFunc, Stmt, While
+from relax_core.ir.prim import Binary, PrimExpr, PrimVar, binary, is_number
+from relax_core.ir.tir import (
+    Block,
+    BufferLoad,
+    BufferStore,
+    DeclBuffer,
+    Evaluate,
+    For,
+    IterVar,
+    LetStmt,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+    While,
+)
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.arithmetic import tidy
-from relax_core.passes.tir.sequences import flat
+from relax_core.passes.tir.sequences import flat, leaves_early
 
 UNKNOWN, REFUSED = "PS018", "PS019"
 
@@ -117,20 +131,46 @@ def blocks_under(stmt: Stmt) -> Iterator[Block]:
 
 
 def only_blocks(nest: Nest, stmt: Stmt, name: str) -> None:
-    """Refuse statements outside of blocks, and blocks that read what other instances of them write."""
+    """Refuse statements outside of blocks, and reads of what other instances of the blocks write."""
+    no_aliases(nest, stmt)
+    written = {item.buffer for item in preorder(stmt) if isinstance(item, BufferStore)}
     stack: list[Node] = [stmt]
     while stack:
         node = stack.pop()
-        if isinstance(node, Block):
-            _check_own(nest, node, name)
-        elif isinstance(node, BufferStore | Evaluate | While):
-            nest.refuse(f"a statement outside of a block is in the loop: {name} takes loops of blocks", node,
-                        "write it as a block")  # fmt: skip
-        else:
-            stack += [part for part in reversed(children(node)) if isinstance(part, Stmt)]
+        match node:
+            case Block():
+                only_own_elements(nest, node, name)
+            case BufferStore() | Evaluate() | While():
+                nest.refuse(f"a statement outside of a block is in the loop: {name} takes loops of blocks", node,
+                            "write it as a block")  # fmt: skip
+            case BufferLoad(buffer=buffer) if buffer in written:
+                nest.refuse(f"{buffer.name} is read outside of a block, and a block in the loop writes it", node,
+                            f"{name} takes loops whose conditions read nothing that is written in them")  # fmt: skip
+            case _:
+                stack += reversed(children(node))
 
 
-def _check_own(nest: Nest, block: Block, name: str) -> None:
+def no_aliases(nest: Nest, stmt: Stmt) -> None:
+    """Refuse two buffers in `stmt` that may have memory in common, one of which is written."""
+    memory = memory_of(nest.function)
+    accesses = {item.buffer: item for item in preorder(stmt) if isinstance(item, BufferLoad | BufferStore)}
+    for written in {item.buffer for item in preorder(stmt) if isinstance(item, BufferStore)}:
+        owner = memory.owner(written)
+        for buffer, access in accesses.items():
+            if buffer is not written and (owner is None or memory.owner(buffer) in (owner, None)):
+                hint = "write and read it under one name"
+                nest.refuse(f"{written.name} may be the memory of {buffer.name}", access, hint)
+
+
+def no_early_exit(nest: Nest, loop: For, name: str) -> None:
+    """Refuse a loop with a `break` or a `continue`, which decide how often the loop runs, or one in it."""
+    if leaves_early(loop.body):
+        nest.refuse(f"{loop.var.name} has a break or a continue in it; {name} takes loops that run to their ends", loop,
+                    "write the condition as an if around the statements")  # fmt: skip
+
+
+def only_own_elements(nest: Nest, block: Block, name: str) -> None:
+    """Refuse a block that reads what other instances of it write."""
     stores = [item for item in preorder(block) if isinstance(item, BufferStore)]
     places = {(item.buffer, tuple(map(canonical_key, item.indices))) for item in stores}
     written = {item.buffer for item in stores}
@@ -139,6 +179,19 @@ def _check_own(nest: Nest, block: Block, name: str) -> None:
         if item.buffer in written and (item.buffer, tuple(map(canonical_key, item.indices))) not in places:
             message = f"{block.name} reads elements of {item.buffer.name} that other instances of it write"
             nest.refuse(message, item, f"{name} keeps values where a block reads and writes the same element")
+
+
+def guard_of(block: Block, stmt: Stmt) -> Stmt | None:
+    """Return the outermost statement between `stmt` and `block` in it that may skip the block, but for loops."""
+    current = stmt
+    while current is not block:
+        match current:
+            case For() | SeqStmt() | DeclBuffer() | LetStmt() | Block(predicate=None):
+                parts = (item for item in children(current) if isinstance(item, Stmt))
+                current = next(part for part in parts if any(item is block for item in preorder(part)))
+            case _:
+                return current
+    return None
 
 
 def axes_of(var: PrimVar, stmt: Stmt) -> Iterator[tuple[Block, IterVar]]:
@@ -186,10 +239,11 @@ def rebound(stmt: Stmt, nest: Nest, outside: Sequence[For], condition: PrimExpr 
 
 
 def plain_loop(nest: Nest, loop: For, verb: str) -> None:
-    """Refuse a loop that is no serial one from 0 by 1, as `verb` needs it."""
+    """Refuse a loop that is not a serial one from 0 by 1 that runs to its end, as `verb` needs it."""
+    no_early_exit(nest, loop, verb)
     if loop.kind != "serial" or loop.annotations:
         what = f"a {loop.kind} loop" if loop.kind != "serial" else "annotated"
         nest.refuse(f"{loop.var.name} is {what}; {verb} takes serial loops", loop, f"{verb} it before")
-    if loop.step is not None or not (isinstance(loop.start, IntImm) and loop.start.value == 0):
+    if loop.step is not None or not is_number(loop.start, 0):
         hint = "CanonicalizeLoop lets loops count from 0 by 1"
         nest.refuse(f"{loop.var.name} does not count from 0 by 1, as {verb} needs it", loop, hint)

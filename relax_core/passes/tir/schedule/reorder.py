@@ -7,7 +7,16 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.tir import Block, For, Stmt
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.tir.schedule.nest import Nest, axes_of, blocks_under, nest_of, only_blocks, replaced, uses
+from relax_core.passes.tir.schedule.nest import (
+    Nest,
+    axes_of,
+    blocks_under,
+    nest_of,
+    no_early_exit,
+    only_blocks,
+    replaced,
+    uses,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,7 @@ def _check(nest: Nest, chain: tuple[For, ...]) -> None:
         if outer.body is not inner:
             message = f"{inner.var.name} is not the only child of {outer.var.name}; Reorder takes a chain of loops"
             nest.refuse(message, inner, "take loops that stand directly in each other")
+    no_early_exit(nest, chain[0], "Reorder")
     only_blocks(nest, chain[-1].body, "Reorder")
     if len(list(blocks_under(chain[-1].body))) > 1:
         nest.refuse("the loops hold several blocks, which may need their order", chain[-1], "Reorder takes one block")

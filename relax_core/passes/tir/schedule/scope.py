@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.integer.prove import prove_equal
+from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, postorder, preorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.tir import (
     Block,
     Buffer,
     BufferLoad,
+    BufferRef,
     BufferRegion,
     BufferStore,
     DeclBuffer,
@@ -21,7 +24,9 @@ from relax_core.ir.tir import (
     seq,
 )
 from relax_core.passes.core import PassContext
-from relax_core.passes.tir.schedule.nest import Nest
+from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.schedule.nest import Nest, guard_of
+from relax_core.passes.tir.sequences import leaves_early
 
 
 def top_level(function: PrimFunc) -> tuple[Stmt, ...]:
@@ -60,6 +65,37 @@ def with_top_level(function: PrimFunc, stmts: Sequence[Stmt], added: tuple[Buffe
     return replace(function, body=body)
 
 
+def with_stmts(module: IRModule, nest: Nest, stmts: Sequence[Stmt], added: tuple[Buffer, ...] = ()) -> IRModule:
+    """Return `module` in which the function of the nest has these statements under its root."""
+    ctx = nest.ctx
+    return change_prim_funcs(
+        module, ctx, lambda _, it: with_top_level(it, stmts, added, ctx) if it is nest.function else it
+    )
+
+
+def numbered(nest: Nest, verb: str, found: Sequence[Buffer], number: int) -> Buffer:
+    """Return one of the buffers that the block `verb`, "reads" or "writes"."""
+    if not 0 <= number < len(found):
+        names = ", ".join(item.name for item in found) or "none"
+        nest.refuse(f"{nest.block.name} {verb} {len(found)} buffers, not one with the number {number}", nest.block,
+                    f"numbers begin at 0: {names}")  # fmt: skip
+    return found[number]
+
+
+def only_elements(nest: Nest, buffer: Buffer) -> None:
+    """Refuse a buffer that has other names or whose memory is handed on, so that not all accesses are seen."""
+    memory = memory_of(nest.function)
+    is_view = memory.owner(buffer) is not buffer or any(memory.owner(view) in (buffer, None) for view in memory.views)
+    refs = (item for item in preorder(nest.function.body) if isinstance(item, BufferRef))
+    if is_view or any(item.buffer is buffer for item in refs):
+        nest.refuse(f"the memory of {buffer.name} is used as a whole", nest.block, "take what is accessed by elements")
+
+
+def copy_in(buffer: Buffer, storage_scope: str) -> Buffer:
+    """Return a buffer in another scope for the elements of `buffer`."""
+    return replace(buffer, name=f"{buffer.name}_{storage_scope}", scope=storage_scope, strides=())
+
+
 def holder_of(nest: Nest, node: Node) -> int:
     """Return which of the statements under the root holds `node`."""
     return next(
@@ -91,12 +127,13 @@ def loops_around(block: Block, function: PrimFunc) -> Iterator[For]:
 def writes_all(block: Block, buffer: Buffer, function: PrimFunc) -> bool:
     """Tell whether `block` is seen to write every element of `buffer`.
 
-    It stores at its spatial variables, each of which is a loop over the whole dimension, without a condition.
+    It stores at its spatial variables, each of which is a loop over the whole dimension, and nothing skips it.
     """
     stores = [item for item in preorder(block) if isinstance(item, BufferStore) and item.buffer is buffer]
     variables = {item.var: item for item in block.iter_vars}
     loops = {item.var: item for item in loops_around(block, function)}
-    if block.predicate is not None or not isinstance(block.body, BufferStore):
+    may_skip = guard_of(block, function.body) is not None or any(leaves_early(item.body) for item in loops.values())
+    if may_skip or block.predicate is not None or not isinstance(block.body, BufferStore):
         return False
 
     def loop_of(index: PrimExpr, size: PrimExpr) -> For | None:
