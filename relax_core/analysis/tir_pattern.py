@@ -9,7 +9,7 @@ from operator import is_
 from relax_core.analysis.fusion_graph import Kind
 from relax_core.ir.attrs import attr
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, is_number
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Evaluate, PrimFunc, While
 
 PATTERN = "op_pattern"
@@ -108,7 +108,7 @@ def _is_broadcast(store: BufferStore, load: BufferLoad) -> bool:
     """Tell whether the indices of a load are those of the store in their order, with some left out."""
     own = iter(store.indices)
     return all(
-        (_is_number(size, 1) and _is_number(index, 0)) or any(index is item for item in own)
+        (is_number(size, 1) and is_number(index, 0)) or any(index is item for item in own)
         for size, index in zip(load.buffer.shape, load.indices, strict=True)
     )
 
@@ -134,7 +134,3 @@ def _is_reduced_alone(load: BufferLoad, reduced: tuple[PrimVar, ...]) -> bool:
 
 def _symbols(indices: Iterable[PrimExpr]) -> set[PrimVar]:
     return {item for index in indices for item in preorder(index) if isinstance(item, PrimVar)}
-
-
-def _is_number(expr: PrimExpr, value: int) -> bool:
-    return isinstance(expr, IntImm) and expr.value == value

@@ -218,6 +218,11 @@ def const(value: int | float, dtype: str | None = None, *, span: Span | None = N
             return FloatImm(float(value), dtype or "float32", span=span)
 
 
+def is_number(expr: object, value: int) -> bool:
+    """Tell whether `expr` is the literal integer `value`, of any dtype."""
+    return isinstance(expr, IntImm) and expr.value == value
+
+
 def binary(op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """Make a binary operation with the dtype that the operands give.
 

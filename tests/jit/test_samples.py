@@ -55,6 +55,7 @@ VALUES: dict[str, tuple[list[Any], Compute[Any, Any]]] = {
     "while_loop": ([np.array([0, 1, 3, 4, 99, 100], "int32")], lambda x: np.sqrt(x).astype("int32")),
     "variables": ([random(9)], np.maximum.accumulate),
     "early_exit": ([random(7, 9)], first_even_place),
+    "to_schedule": ([random(32, 48), random(48, 24)], np.matmul),
     "gather": ([random(5, 2), np.array([4, 0, 4])], lambda table, index: table[index]),
 }
 

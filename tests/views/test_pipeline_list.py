@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from relax_core.passes import PASSES
+from relax_core.passes.pipeline import EVERYWHERE
 from tests.browser import Mode, OpenPage, open_popover, rest
 from tests.views.pages import assert_accessible, opened, sent_to
 from views.state.address import to_address
@@ -25,7 +26,7 @@ def test_a_list_holds_what_its_text_says_and_every_pass_with_its_sentence() -> N
     form = form_of(FIRST)
     assert [item["name"] for item in form["steps"]] == ["Normalize", "FuseOps", "LegalizeOps"]
     assert form["steps"][1]["given"] == [{"name": "max_depth", "shown": "4", "literal": "4"}]
-    expected = {name: item.summary for (dialect, name), item in PASSES.items() if dialect in ("relax", "any")}
+    expected = {name: item.summary for (dialect, name), item in PASSES.items() if dialect in ("relax", *EVERYWHERE)}
     assert {item["name"]: item["summary"] for item in form["passes"]} == expected
 
 

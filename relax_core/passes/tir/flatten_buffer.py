@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, binary, dtype_of, lanes_of
+from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, binary, dtype_of, is_number, lanes_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, DeclBuffer, PrimFunc, Stmt
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
@@ -60,7 +60,7 @@ def _is_plain(buffer: Buffer, ctx: PassContext, *, is_given: bool) -> bool:
     offset = buffer.elem_offset
     why = (
         "its first element is not the first of its memory"
-        if offset is not None and not (isinstance(offset, IntImm) and offset.value == 0)
+        if offset is not None and not is_number(offset, 0)
         else "TVM keeps its truth values in int8"
         if buffer.dtype == "bool"
         else f"its elements are vectors of {lanes_of(buffer.dtype)}"
@@ -98,7 +98,7 @@ def _place(buffer: Buffer, indices: tuple[PrimExpr, ...]) -> PrimExpr:
     for index, size in zip(indices[1:], buffer.shape[1:], strict=True):
         step = index if is_known else tidy(index)
         place = _times(place, size)
-        place = place if isinstance(step, IntImm) and step.value == 0 else _plus(place, step)
+        place = place if is_number(step, 0) else _plus(place, step)
     return tidy(place) if is_known else place
 
 

@@ -3,7 +3,7 @@
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.prim import IntImm
+from relax_core.ir.prim import is_number
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, For, IfThenElse, LaunchThread, Stmt
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
@@ -22,17 +22,17 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         """Rule: a block -> its body."""
         match node:
             case Block(matches=(match, *_)):
-                hint = "LowerMatchBuffer writes accesses of the buffer that it is a part of"
-                ctx.fail(
-                    "PS019", f"{match.buffer.name} is a view of a region, which has to be lowered first", node, hint
-                )
+                hint = "in the block, read and write the buffer that it is a region of"
+                ctx.fail("PS019", f"blocks with a view are not lowered here: {match.buffer.name} is one", node, hint)
             case Block():
                 return _body(node, ctx)
-            case For(kind="thread_binding", thread=str() as tag) if _is(node.start, 0):
-                body = ctx.substitute(node.body, None, {node.var: node.start}) if _is(node.extent, 1) else node.body
+            case For(kind="thread_binding", thread=str() as tag) if is_number(node.start, 0):
+                body = (
+                    ctx.substitute(node.body, None, {node.var: node.start}) if is_number(node.extent, 1) else node.body
+                )
                 ctx.remark(node, "applied", f"{node.var.name} numbers the threads of {tag}")
                 return LaunchThread(node.var, tag, node.extent, body, span=node.span)
-            case For(annotations=(), step=None) if _is(node.extent, 1) and not leaves_early(node.body):
+            case For(annotations=(), step=None) if is_number(node.extent, 1) and not leaves_early(node.body):
                 ctx.remark(node, "applied", f"{node.var.name} runs once")
                 return ctx.substitute(node.body, None, {node.var: node.start})
             case _:
@@ -41,15 +41,11 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, lower, flat))
 
 
-def _is(expr: Node, value: int) -> bool:
-    return isinstance(expr, IntImm) and expr.value == value
-
-
 def _body(block: Block, ctx: PassContext) -> Stmt:
     body = block.body
     for buffer in reversed(block.alloc_buffers):
         body = DeclBuffer(buffer, body, span=block.span)
-    if block.predicate is not None and not _is(block.predicate, 1):
+    if block.predicate is not None and not is_number(block.predicate, 1):
         body = IfThenElse(block.predicate, body, span=block.span)
     name = block.name or "the block"
     ctx.remark(block, "applied", f"{name} is taken away{_with(block.alloc_buffers)}")

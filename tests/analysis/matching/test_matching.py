@@ -52,7 +52,7 @@ def words(part: Part) -> str:
 
 @pytest.fixture(scope="module")
 def scores() -> Scores:
-    return score_samples(RELAX, RELAX_PIPELINES, every=4)
+    return score_samples(RELAX, RELAX_PIPELINES)
 
 
 def test_most_links_of_our_passes_are_found_and_few_are_wrong(scores: Scores) -> None:
