@@ -75,6 +75,10 @@ class Span(NamedTuple):
         """The text that the span covers."""
         return self.source.text[self.start : self.end]
 
+    def holds(self, other: "Span | None") -> bool:
+        """Tell whether `other` is a part of this span."""
+        return other is not None and self.source is other.source and self.start <= other.start and other.end <= self.end
+
     def to(self, other: "Span") -> "Span":
         """Return the smallest span that covers this one and `other`."""
         return Span(self.source, min(self.start, other.start), max(self.end, other.end))

@@ -179,6 +179,8 @@ class GraphNode(msgspec.Struct, frozen=True):
     mark: Mark = "unchanged"
     group: str = ""
     """Name of the folded group that Enter opens; empty for a plain node."""
+    fault: str = ""
+    """The error that the program has here, with its code; empty if there is none."""
 
 
 class GraphEdge(msgspec.Struct, frozen=True, array_like=True):
@@ -194,7 +196,7 @@ class LegendEntry(msgspec.Struct, frozen=True):
     """A sign and what it means."""
 
     sign: str
-    """A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` (its sign),
+    """A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` or `error` (its sign),
     or a line: `line`, `dash`, `dot`."""
     text: str
 

@@ -13,6 +13,7 @@ from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
+from relax_core.present.drawings.faults import NO_FAULTS, Faults
 from relax_core.present.drawings.flow import GraphContext
 from relax_core.present.nodes.inspector import InspectorContext
 from relax_core.present.nodes.life import what_is
@@ -62,7 +63,12 @@ class OpenProgram:
             self.compilation.index(stage),
             self.compilation.line_of,
             self.compilation.end_line_of,
+            self.faults(stage),
         )
+
+    def faults(self, stage: int) -> Faults:
+        """Return the errors of a stage: those of the text; passes run only on what has none."""
+        return Faults(self.source.errors) if stage == 0 else NO_FAULTS
 
     def inspector_context(self, stage: int) -> InspectorContext:
         """Return what the inspector looks at for a node of `stage`."""

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from relax_core.bytecode.build import reported
-from relax_core.check.check import check
+from relax_core.check.check import check, combined
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
 from relax_core.engine.programs import prim_entry
@@ -87,6 +87,21 @@ class ProgramSource:
             missing = Diagnostic("EN005", f"the text has no module `{name}`", hint=f"modules: {names}" if names else "")
             raise CompileError(errors or (missing,))
         return found
+
+    @cached_property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The errors of the text, but for those in functions of its other modules.
+
+        Raises:
+            CompileError: the text has no such module.
+        """
+        module = self.module
+        others = [
+            span for other in self.parsed.modules if other is not module for item in other
+            if (span := item.function.span) is not None
+        ]  # fmt: skip
+        found = (item for item in combined(self.parsed.diagnostics, check(module)) if item.severity == "error")
+        return tuple(item for item in found if not any(span.holds(item.span) for span in others))
 
     def require_sound(self, *, reads_data: bool = True) -> None:
         """Raise the errors of the text, if there are any.

@@ -19,6 +19,7 @@ from relax_core.printer.ast import print_ast
 def tree(message: Ast, context: RequestContext) -> Code:
     """Print the tree of nodes at a stage."""
     opened = context.opened_by(message.program)
+    opened.source.require_sound(reads_data=False)
     _reach(opened, message.stage, context)
     title = f"Tree of {opened.source.program.name}"
     module, index = opened.compilation.module_at(message.stage), opened.compilation.index(message.stage)
@@ -108,9 +109,9 @@ def printed_stages(message: Opt, context: RequestContext) -> Stages:
 
 
 def _reach(opened: OpenProgram, stage: int, context: RequestContext) -> None:
-    """Run as much of the pipeline as is needed to have `stage`."""
-    opened.source.require_sound(reads_data=stage > 0)
+    """Run as much of the pipeline as is needed to have `stage`. The text is shown whatever is wrong with it."""
     if stage > 0:
+        opened.source.require_sound()
         stages = opened.compilation.stages(context.report, context.is_cancelled)
         if stage > len(stages):
             opened.compilation.complete(context.report, context.is_cancelled)

@@ -158,10 +158,13 @@ def _node(item: DrawNode, name: str, regions: Mapping[str, str], *, is_compare: 
     look = " ".join(filter(None, (_CLASS_OF_LOOK.get(item.look, item.look), port_classes(item, regions))))
     attributes = {
         "label": _label(item),
-        "class": dot_string(_classes(look, item.mark, item.side, is_compare=is_compare)),
+        "class": dot_string(_classes(look, item.mark, item.side, is_compare=is_compare) + " faulty" * bool(item.fault)),
     }
     attributes["id"] = dot_string(name)
     own = {**_ATTRIBUTES_OF_LOOK.get(item.look, {}), **category_attributes(item), **_marked(item)}
+    if item.fault:
+        own |= {"color": LIGHT["error"], "fillcolor": LIGHT["errorBg"], "penwidth": "2"}
+        own.pop("fixedsize", None)
     if item.look in PORTS:
         own = port_attributes(item)
     attributes |= {key: dot_string(value) for key, value in own.items()}
@@ -188,9 +191,10 @@ def _label(item: DrawNode) -> str:
     mark = TOKENS.marks[item.mark]
     is_marked = item.mark != "unchanged"
     align = "CENTER" if item.look in _CENTRED else "LEFT"
-    tag = " ".join(filter(None, (mark.sign if is_marked else "", item.tag)))
+    fault = TOKENS.marks["error"].sign if item.fault else ""
+    tag = " ".join(filter(None, (fault, mark.sign if is_marked else "", item.tag)))
     title, sub = cut(item.title, NAME_COLUMNS), cut(item.sub, _SUB_COLUMNS)
-    colour = LIGHT[mark.color] if is_marked else LIGHT[item.category or "text3"]
+    colour = LIGHT["error"] if fault else LIGHT[mark.color] if is_marked else LIGHT[item.category or "text3"]
     small = _font(tag, colour, _SUB_SIZE) if tag else ""
     large = f'<FONT COLOR="{LIGHT["text"]}" POINT-SIZE="{_TITLE_SIZE}"><B>{_font_text(title)}</B></FONT>'
     tag_width = _width(tag, _SUB_SIZE) + 3 if tag else 0

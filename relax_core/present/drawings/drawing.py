@@ -42,6 +42,8 @@ class DrawNode:
     """The target or device, `cat0`, ..., or `catNone`, which colours border and tag."""
     is_open: bool = False
     """A begin whose region never ends."""
+    fault: str = ""
+    """The error that the program has here, with its code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class Drawing:
     same_rank: tuple[tuple[str, str], ...] = ()
     is_compare: bool = False
     node_count: int = field(default=-1)
+    beside: str = ""
+    """How many errors of the program are at none of the nodes, and where."""
 
     def __post_init__(self) -> None:
         if self.node_count < 0:
@@ -113,6 +117,7 @@ def fold(
         return replace(drawing, nodes=tuple(nodes), edges=edges)
     opened = (*opened, *dict.fromkeys(item.group for item in drawing.nodes if item.node in shown))
     sizes = Counter(item.group for item in drawing.nodes)
+    faults = Counter(item.group for item in drawing.nodes if item.fault)
     folded = {name for name, size in sizes.items() if name and size > 1 and name not in opened}
     around = {item.key: item.parent for item in drawing.clusters if item.kind == "region"}
     key_of: dict[str, str] = {}
@@ -125,7 +130,8 @@ def fold(
         key = f"group:{item.group}"
         if key not in key_of:
             first = replace(item, cluster=around.get(item.cluster, item.cluster))
-            nodes.append(_folded_node(key, first, sizes[item.group]))
+            fault = f"{plural(faults[item.group], 'faulty node')} inside" if faults[item.group] else ""
+            nodes.append(replace(_folded_node(key, first, sizes[item.group]), fault=fault))
         key_of[key] = key_of[item.key] = key
     edges = _joined(drawing.edges, key_of)
     clusters = _used_clusters(drawing.clusters, nodes)
@@ -134,7 +140,7 @@ def fold(
     nodes, edges = _beside_users(nodes, edges)
     visible = {item.key for item in nodes}
     pairs = tuple(pair for pair in drawing.same_rank if visible.issuperset(pair))
-    return Drawing(drawing.title, tuple(nodes), edges, clusters, pairs, drawing.is_compare, drawing.node_count)
+    return replace(drawing, nodes=tuple(nodes), edges=edges, clusters=clusters, same_rank=pairs)
 
 
 def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[list[DrawNode], tuple[DrawEdge, ...]]:

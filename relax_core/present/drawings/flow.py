@@ -27,6 +27,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ops import find
 from relax_core.present.drawings.drawing import DrawCluster, DrawEdge, Drawing, DrawNode, EdgeKind, Look
+from relax_core.present.drawings.faults import NO_FAULTS, Faults
 from relax_core.present.drawings.flow_words import call_words, literal, name_of, reachability
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.present.words import is_void, type_text
@@ -52,6 +53,8 @@ class GraphContext:
     line_of: Callable[[Node], int]
     end_line_of: Callable[[Node], int]
     """The line where a node's text ends: for a function body the line of its result."""
+    faults: Faults = NO_FAULTS
+    """The errors of the module."""
 
 
 def draw_function(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from relax_core.ir.absent import reference_of
+from relax_core.ir.absent import NO_VALUE, reference_of
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -37,6 +37,8 @@ def call_words(call: Call) -> tuple[Look, str, str, tuple[Expr, ...]]:
             return "packed", "PKD", f'"{name}"', args
         case Call(op=Op(name="relax.make_closure"), args=(GlobalVar(), *args)):
             return "closure", "λ", "make_closure", tuple(args)
+        case Call(op=Op(name=name)) if name == NO_VALUE:
+            return "op", "", "no value", ()
         case Call(op=Op(name=name), args=args):
             return "op", "", name.removeprefix("relax."), args
         case Call(op=GlobalVar(name=name), args=args):

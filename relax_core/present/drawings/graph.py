@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
+from relax_core.diagnostics import plural
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.rewriting.rewrite import RewriteLog
@@ -10,6 +12,7 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.present.drawings.compare import union
 from relax_core.present.drawings.dot import write_dot
 from relax_core.present.drawings.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
+from relax_core.present.drawings.faults import Home, faulty, mark_faults
 from relax_core.present.drawings.flow import FlowDrawer, GraphContext, draw_function, draw_functions
 from relax_core.present.drawings.relay_flow import RelayFlow
 from relax_core.present.drawings.svg import GraphTooLargeError, layout
@@ -40,11 +43,13 @@ def function_graph(
     definition = facts.module.find(name)
     match definition.function if definition is not None else None:
         case Function() as function:
-            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, VISIBLE_LIMIT, shown))
+            drawn = draw_function(name, function, facts, _flow_of(facts))
         case PrimFunc() as prim_func:
-            return present(fold(draw_prim_func(name, prim_func, facts), opened, VISIBLE_LIMIT, shown))
+            drawn = draw_prim_func(name, prim_func, facts)
         case None:
             return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
+    marked = mark_faults(drawn, facts.faults, _homes(facts, (name,), is_boxed=False))
+    return present(fold(marked, opened, VISIBLE_LIMIT, shown | faulty(marked)))
 
 
 def module_graph(facts: GraphContext, opened: tuple[str, ...] = ()) -> Graph:
@@ -52,7 +57,9 @@ def module_graph(facts: GraphContext, opened: tuple[str, ...] = ()) -> Graph:
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
     if not functions:
         return Graph("", title=facts.module.name, empty_text="This module has no Relax function.")
-    return present(fold(draw_functions(functions, facts, facts.module.name, _flow_of(facts)), opened, VISIBLE_LIMIT))
+    drawn = draw_functions(functions, facts, facts.module.name, _flow_of(facts))
+    marked = mark_faults(drawn, facts.faults, _homes(facts, tuple(name for name, _ in functions), is_boxed=True))
+    return present(fold(marked, opened, VISIBLE_LIMIT, faulty(marked)))
 
 
 def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
@@ -63,10 +70,11 @@ def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, fu
         return Graph(
             "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
         )
-    joined = union(drawn[0], drawn[1], log, "Compare")
+    marked = mark_faults(drawn[1], after.faults, _homes(after, names, is_boxed=True))
+    joined = replace(union(drawn[0], marked, log, "Compare"), beside=marked.beside)
     if not joined.nodes:
         return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
-    return present(fold(joined))
+    return present(fold(joined, shown=faulty(marked)))
 
 
 def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
@@ -79,6 +87,13 @@ def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, .
 def _draw(facts: GraphContext, names: tuple[str, ...]) -> Drawing:
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions if var.name in names)
     return draw_functions(functions, facts, facts.module.name, _flow_of(facts))
+
+
+def _homes(facts: GraphContext, names: tuple[str, ...], *, is_boxed: bool) -> tuple[Home, ...]:
+    functions = ((item.var.name, item.function) for item in facts.module if item.var.name in names)
+    return tuple(
+        Home(name, facts.faults.span_of(function), f"fn:{name}" if is_boxed else "") for name, function in functions
+    )
 
 
 def _flow_of(facts: GraphContext) -> type[FlowDrawer]:
@@ -122,6 +137,7 @@ def _graph_node(item: DrawNode, id_: str) -> GraphNode:
         item.side,
         item.mark,
         item.group if item.look == "folded" else "",
+        visible(item.fault),
     )
 
 
@@ -130,6 +146,10 @@ def _legend(drawing: Drawing) -> tuple[LegendEntry, ...]:
         item.mark for item in drawing.clusters if item.kind in ("function", "local")
     )
     entries = [LegendEntry(mark, f"{mark} {counts[mark]}") for mark in _MARKS if counts[mark]]
+    faults = sum(bool(item.fault) for item in drawing.nodes)
+    if faults or drawing.beside:
+        shown = plural(faults, "faulty node") if faults else ""
+        entries.append(LegendEntry("error", "; ".join(filter(None, (shown, drawing.beside)))))
     kinds = {edge.kind for edge in drawing.edges}
     entries += _targets_legend(drawing)
     entries += [LegendEntry(sign, words) for kind, sign, words in _LEGEND_OF_KIND if kind in kinds]

@@ -170,7 +170,11 @@ def _show_graph(view: SourceView, height: str) -> None:
         show_failure(reply)
         return
     if isinstance(reply, Failure):
-        reply = Graph(svg="", empty_title="No graph yet", empty_text="The problems below the text come first.")
+        reply = Graph(
+            svg="",
+            empty_title="No graph yet",
+            empty_text="The text has no function that can be read. The problems below it say why.",
+        )
     graph(
         reply,
         key="source.graph",

@@ -481,6 +481,8 @@ export interface GraphNode {
   readonly mark: Mark;
   /** Name of the folded group that Enter opens; empty for a plain node. */
   readonly group: string;
+  /** The error that the program has here, with its code; empty if there is none. */
+  readonly fault: string;
 }
 
 /** What the page says beside the picture; `Head` and `Marks` tell what each is. */
@@ -618,7 +620,7 @@ export interface KnownPass {
 
 /** A sign and what it means. */
 export interface LegendEntry {
-  /** A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` (its sign), or a line: `line`, `dash`, `dot`. */
+  /** A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` or `error` (its sign), or a line: `line`, `dash`, `dot`. */
   readonly sign: string;
   readonly text: string;
 }

@@ -30,6 +30,7 @@ const MARK_COLOR: Readonly<Record<string, string>> = {
   changed: "chg",
   moved: "mov",
   unchanged: "text3",
+  error: "error",
 };
 const LINE_SIGN: Readonly<Record<string, string>> = { line: "──", dash: "╌╌", dot: "····" };
 

@@ -2,6 +2,7 @@
 
 import type { GraphNode } from "#generated/models";
 import { el, replace } from "#shared/dom";
+import { MARK_SIGN } from "#shared/marks";
 
 export class Tip {
   readonly element = el("div", { class: "tip", role: "tooltip", hidden: true });
@@ -20,10 +21,11 @@ export class Tip {
       el("b", { class: "m" }, info.title),
       info.subtitle && el("div", { class: "m sub" }, info.subtitle),
       place && el("div", { class: "muted" }, place),
+      info.fault && el("div", { class: "fault" }, `${MARK_SIGN.error} ${info.fault}`),
     );
     const home = this.root.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height, style } = this.element;
-    style.left = `${Math.min(event.clientX - home.left + 14, home.width - width - 8)}px`;
+    style.left = `${Math.max(8, Math.min(event.clientX - home.left + 14, home.width - width - 8))}px`;
     style.top = `${Math.min(event.clientY - home.top + 16, home.height - height - 8)}px`;
   }
 }

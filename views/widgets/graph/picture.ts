@@ -37,7 +37,10 @@ export class Picture {
     if (!info) return;
     const mark = info.mark === "unchanged" ? "" : info.mark;
     group.setAttribute("role", "img");
-    group.setAttribute("aria-label", [mark, info.title, info.subtitle].filter(Boolean).join(", "));
+    group.setAttribute(
+      "aria-label",
+      [mark, info.title, info.subtitle, info.fault && `error ${info.fault}`].filter(Boolean).join(", "),
+    );
     this.groups.set(id, group);
   }
 

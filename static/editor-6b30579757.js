@@ -1,5 +1,5 @@
 // RelaxScope, component editor: built by tools/build_static.py.
-// Sources: 7b5a60afc66d58fbaf83
+// Sources: e2a4bf3e2ee0b1da90b6
 /*
 @codemirror/autocomplete 6.20.4
 
@@ -422,8 +422,9 @@ dl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{co
 .muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}
 .row{display:flex;align-items:center;gap:8px}
 .error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}
-.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}
+.tip{position:absolute;z-index:20;max-width:min(420px,100% - 16px);padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}
 .tip .hint{color:var(--text2);margin-top:3px}
+.tip .fault{color:var(--error);margin-top:3px}
 .state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}
 .state b{font-weight:600;color:var(--text);font-size:13px}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
