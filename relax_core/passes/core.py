@@ -213,6 +213,12 @@ class Stage:
         return self.after is not self.before
 
     @property
+    def left_module(self) -> IRModule:
+        """The module that the pass left: `rejected` where it could be checked, else `after`."""
+        is_checked = len([item for item in self.diagnostics if item.severity == "error"]) > 1
+        return self.rejected if self.rejected is not None and is_checked else self.after
+
+    @property
     def is_failed(self) -> bool:
         """Tell whether the pass stopped with an error."""
         return has_errors(self.diagnostics)

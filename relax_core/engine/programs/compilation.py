@@ -84,7 +84,7 @@ class Compilation:
         return self._complete or self._stages or ()
 
     def module_at(self, stage: int) -> IRModule:
-        """Return the module after `stage` passes.
+        """Return the module after `stage` passes; behind one that left an ill-formed module it is that.
 
         Raises:
             CompileError: the pipeline has fewer.
@@ -93,7 +93,7 @@ class Compilation:
             return self.source.module
         if not 0 < stage <= len(self.known_stages):
             raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}"),))
-        return self.known_stages[stage - 1].after
+        return self.known_stages[stage - 1].left_module
 
     def index(self, stage: int) -> NodeIndex:
         """Return the ids of the nodes of a stage."""

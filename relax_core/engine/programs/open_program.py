@@ -5,6 +5,7 @@ from typing import Any, TypeVar, cast
 
 from relax_core.check.infer import infer
 from relax_core.engine.programs.compilation import Compilation
+from relax_core.engine.programs.left_modules import faults_of
 from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.programs.runs import Runs
 from relax_core.engine.programs.spelling import relay_words
@@ -67,8 +68,13 @@ class OpenProgram:
         )
 
     def faults(self, stage: int) -> Faults:
-        """Return the errors of a stage: those of the text; passes run only on what has none."""
-        return Faults(self.source.errors) if stage == 0 else NO_FAULTS
+        """Return the errors of a stage: those of the text, or of the ill-formed module that a pass left."""
+        if stage == 0:
+            return Faults(self.source.errors)
+        known = self.compilation.known_stages[stage - 1]
+        if known.left_module is known.after:
+            return NO_FAULTS
+        return faults_of(known.left_module, self.compilation.printed(stage), known.pass_name)
 
     def inspector_context(self, stage: int) -> InspectorContext:
         """Return what the inspector looks at for a node of `stage`."""
