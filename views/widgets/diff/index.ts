@@ -120,8 +120,13 @@ class DiffPane {
       case "graph":
         return "";
       default:
-        return props.problems.some((item) => item.severity === "error") ? failure(props) : this.texts();
+        return props.problems.some((item) => item.severity === "error") ? this.failed(props) : this.texts();
     }
+  }
+
+  private failed(props: DiffProps): Child {
+    const hasTexts = this.model !== undefined && !this.model.is_unchanged;
+    return [failure(props, hasTexts), hasTexts && this.texts()];
   }
 
   private texts(): Child {

@@ -65,8 +65,10 @@ export function valueList(props: DiffProps): Child {
   return [note, list("Values", ["Verdict", "Binding", "Type", "Difference", "Line"], rows)];
 }
 
-/** A pass that failed left nothing to compare: why it failed stands in place of the texts. */
-export function failure(props: DiffProps): Child {
+const NOTHING_LEFT = "The module is as it was before this pass";
+
+/** Why a pass failed: in place of the texts if it left nothing to compare, else above them. */
+export function failure(props: DiffProps, hasTexts: boolean): Child {
   const lines = props.problems.map((item) =>
     el(
       "div",
@@ -80,8 +82,8 @@ export function failure(props: DiffProps): Child {
       item.hint ? el("div", { class: "sub" }, prose(item.hint)) : "",
     ),
   );
-  const rest =
-    "The pipeline stopped here. The module is as it was before this pass, and the passes behind it were not run.";
+  const module = hasTexts ? "What the pass left is set beside the module before it" : NOTHING_LEFT;
+  const rest = `The pipeline stopped here. ${module}, and the passes behind it were not run.`;
   const told = el(
     "div",
     { class: "failed" },
@@ -89,7 +91,8 @@ export function failure(props: DiffProps): Child {
     lines,
     el("p", { class: "muted" }, rest),
   );
-  return el("div", { class: "items body", role: "region", "aria-label": "Why the pass failed", tabindex: "0" }, told);
+  const look = `items body${hasTexts ? " above" : ""}`;
+  return el("div", { class: look, role: "region", "aria-label": "Why the pass failed", tabindex: "0" }, told);
 }
 
 export function unchanged(): HTMLElement {
