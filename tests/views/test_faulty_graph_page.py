@@ -82,4 +82,5 @@ def test_the_ill_formed_module_that_a_pass_left_is_set_beside_the_one_before(
         expect(page.locator(".failed")).to_contain_text("Widen left a module that is ill-formed")
         expect(page.locator(".sides")).to_contain_text("Ill-formed after · Widen")
         expect(page.locator(".sides")).to_contain_text("R.multiply(a, ")
+        expect(page.get_by_text("✓ Source: well-formed")).to_be_visible()
         assert_accessible(page, 1440)

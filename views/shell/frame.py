@@ -111,10 +111,10 @@ def group() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
 
 
-def status_line(source: SourceView | Status | Failure | None, detail: str = "") -> None:
+def status_line(source: SourceView | Status | Failure | None, detail: str = "", subject: str = "") -> None:
     """The line at the bottom: the module at the left, the worker and the versions at the right.
 
-    Without a source nothing was checked.
+    Without a source nothing was checked. A page that shows more than what was checked names that: the `subject`.
     """
     match source:
         case SourceView():
@@ -124,7 +124,7 @@ def status_line(source: SourceView | Status | Failure | None, detail: str = "") 
         case Failure() | None:
             status = None
     worker = client().status()
-    left = _counts(status) if status else []
+    left = _counts(status, subject) if status else []
     right = [worker.worker, worker.sandbox, status.module_hash[:8] if status else "", worker.versions]
     with st.bottom.container(horizontal=True, gap="medium", key="status"):
         for text in (*left, detail or (status.detail if status else "")):
@@ -136,11 +136,13 @@ def status_line(source: SourceView | Status | Failure | None, detail: str = "") 
                 st.caption(literal(text), width="content")
 
 
-def _counts(status: Status) -> list[str]:
+def _counts(status: Status, subject: str) -> list[str]:
     def count(number: int, noun: str) -> str:
         return f"{number} {noun}{'' if number == 1 else 's'}"
 
-    texts = ["✓ Well-formed" if status.is_well_formed else f"✕ {count(status.error_count, 'error')}"]
+    verdict = "well-formed" if status.is_well_formed else count(status.error_count, "error")
+    said = f"{subject}: {verdict}" if subject else verdict.capitalize()
+    texts = [f"{'✓' if status.is_well_formed else '✕'} {said}"]
     if status.warning_count:
         texts.append(f"▲ {count(status.warning_count, 'warning')}")
     return texts

@@ -277,4 +277,4 @@ with page():
         with results:
             _show_results(found)
         _show(stages, found, files)
-    status_line(source)
+    status_line(source, subject="Source")
