@@ -50,6 +50,7 @@ _MODULE_OF = MappingProxyType(
         "Tables": patterns,
         "Tolerance": runs,
         "VirtualMachine": runs,
+        "after_rewrites": runs,
         "binding_values": runs,
         "bisect_modules": runs,
         "bisect_passes": runs,
@@ -93,6 +94,7 @@ _MODULE_OF = MappingProxyType(
         "script": texts,
         "structural_equal": texts,
         "wildcard": patterns,
+        "without_rewrite": runs,
         "write_trace": pipelines,
     }
 )

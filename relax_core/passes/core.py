@@ -13,7 +13,7 @@ from relax_core.ir.expr import Expr, Function, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.rewriting.rewrite import RewriteLog, Rule, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, Rule, Takes, rewrite
 from relax_core.ir.rewriting.substitute import substitute
 from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
@@ -38,11 +38,13 @@ class PassContext:
     """The interface through which a pass changes a module, so that every change is recorded in `log`.
 
     `before` are the stages so far; their logs lead a node back to the user's text. `tables` are the patterns of
-    composites and the operators that targets support.
+    composites and the operators that targets support. With `takes` only some applications of rules are made.
     """
 
-    def __init__(self, before: "tuple[Stage, ...]" = (), tables: Tables = NO_TABLES) -> None:
-        self.log = RewriteLog()
+    def __init__(
+        self, before: "tuple[Stage, ...]" = (), tables: Tables = NO_TABLES, takes: Takes | None = None
+    ) -> None:
+        self.log = RewriteLog(takes)
         self.tables = tables
         self.remarks = Remarks()
         self.warnings: list[Diagnostic] = []
@@ -191,7 +193,8 @@ class Stage:
     """One pass that ran. If it failed, `after` is `before` and `diagnostics` say why.
 
     `rejected` is the ill-formed module that a failed pass left, if it left one. `kept_types` are types of values of
-    `after`, and `kept_orders` the values of its functions in order, as far as the pass kept them valid.
+    `after`, and `kept_orders` the values of its functions in order, as far as the pass kept them valid. `again` runs
+    the pass once more on `before`, with those applications of rules that it is told to take.
     """
 
     index: int
@@ -206,6 +209,7 @@ class Stage:
     kept_types: Mapping[Node, Type] = field(default_factory=lambda: NO_TYPES)
     kept_orders: Mapping[Function, Values] = field(default_factory=dict[Function, Values])
     rejected: IRModule | None = None
+    again: "Callable[[Takes], Stage] | None" = None
 
     @property
     def is_changed(self) -> bool:

@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, cast
@@ -11,7 +12,7 @@ from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
 from relax_core.passes import PASSES
-from relax_core.passes.core import Pass
+from relax_core.passes.core import Pass, Stage
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _LONGEST: Final = 300
@@ -71,6 +72,12 @@ def faults_in(module: IRModule, name: str, allowed: tuple[str, ...] = ()) -> tup
     more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
     message = f"{name} left a module that is ill-formed: {errors[0].message} ({errors[0].code}{more})"
     return (Diagnostic("PS017", message, errors[0].span, hint), *errors[:_ERRORS_SHOWN])
+
+
+def rejected(stage: Stage, faults: tuple[Diagnostic, ...]) -> Stage:
+    """Return a stage that failed because of `faults` in the module that it left, which is kept as `rejected`."""
+    said = (*faults, *stage.diagnostics)
+    return replace(stage, after=stage.before, rejected=stage.after, diagnostics=said)
 
 
 def warnings_since(before: IRModule, after: IRModule) -> tuple[Diagnostic, ...]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -17,11 +18,12 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.builder import normalize
+from relax_core.ir.rewriting.rewrite import Takes
 from relax_core.passes import PASSES
 from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
 from relax_core.passes.external import with_external, without_external
 from relax_core.passes.named_pipelines import PIPELINES
-from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
+from relax_core.passes.outcome import faults_in, is_of_library, module_made, rejected, warnings_since
 from relax_core.passes.own import OWN_PASSES, OwnFunction, own_pass
 from relax_core.passes.properties import PROPERTIES, culprit
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
@@ -110,14 +112,9 @@ def _checked(stage: Stage, pass_: Pass) -> Stage:
         return stage
     faults = faults_in(stage.after, pass_.name, pass_.tolerates)
     if faults:
-        return _rejected(stage, faults)
+        return rejected(stage, faults)
     warnings = warnings_since(stage.before, stage.after)
     return dataclasses.replace(stage, diagnostics=(*stage.diagnostics, *warnings)) if warnings else stage
-
-
-def _rejected(stage: Stage, faults: tuple[Diagnostic, ...]) -> Stage:
-    said = (*faults, *stage.diagnostics)
-    return dataclasses.replace(stage, after=stage.before, rejected=stage.after, diagnostics=said)
 
 
 def _up_to_the_cause(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
@@ -130,7 +127,7 @@ def _up_to_the_cause(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
     for number, stage in enumerate(stages[:-1]):
         faults = faults_in(stage.after, stage.pass_name, (ABSENT_DATA,)) if stage.is_changed else ()
         if faults:
-            return (*stages[:number], _rejected(stage, faults))
+            return (*stages[:number], rejected(stage, faults))
     return stages
 
 
@@ -166,9 +163,13 @@ def run_step(
     before: tuple[Stage, ...] = (),
     tables: Tables = NO_TABLES,
     refusal: tuple[Diagnostic, ...] = (),
+    takes: Takes | None = None,
 ) -> Stage:
-    """Run one pass on `module`, after the stages `before`; with a `refusal` it fails for these reasons instead."""
-    context = PassContext(before, tables)
+    """Run one pass on `module`, after the stages `before`; with a `refusal` it fails for these reasons instead.
+
+    With `takes` only those applications of its rules are made.
+    """
+    context = PassContext(before, tables, takes)
     context.log.read(module)
     start = time.perf_counter()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -192,6 +193,7 @@ def run_step(
     return Stage(
         len(before), step.pass_.name, step.options, module, after,
         context.log, context.remarks, seconds, said, context.kept_types, context.kept_orders,
+        again=partial(run_step, step, module, before, tables, refusal),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.own import register_pass
 from relax_core.passes.pipeline import pass_, run_pipeline
+from relax_core.passes.single_rewrites import after_rewrites, without_rewrite
 from relax_core.vm.external.packed import register_packed
 from relax_core.vm.relay.host import run_relay
 from relax_core.vm.virtual_machine import VirtualMachine
@@ -25,6 +26,7 @@ __all__ = [
     "RunRecording",
     "Tolerance",
     "VirtualMachine",
+    "after_rewrites",
     "binding_values",
     "bisect_modules",
     "bisect_passes",
@@ -39,6 +41,7 @@ __all__ = [
     "register_pass",
     "run",
     "run_pipeline",
+    "without_rewrite",
 ]
 
 

@@ -1,18 +1,25 @@
 """Rewriting that records itself: replacements, origins, and the way back to the user's text."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
+from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, children, map_children, preorder
 from relax_core.source import Span
 
 N = TypeVar("N", bound=Node)
 
+_PATIENCE: Final = 20
+"""So often a pass may ask for an application that is declined."""
+
 Rewritten: TypeAlias = Node | tuple[Node, ...]
+R = TypeVar("R", bound=Rewritten)
 Rule: TypeAlias = Callable[[Node], "Rewritten | None"]
+Takes: TypeAlias = Callable[[int], bool]
+"""Tells of an application of a rule, by its number in the order of time from 1 on, whether it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +30,22 @@ class Replacement:
     after: tuple[Node, ...]
     made: tuple[Node, ...]
     rule: str
+    application: int = 0
+    """Its number among the applications of rules; 0: the pass made the change in a way of its own."""
 
 
 class RewriteLog:
     """What a pass replaced, and from which nodes each node it made stems.
 
     A pass only notes what it does; what stems from what is worked out in the order of the notes when the log is read.
+    With `takes` only some applications of rules are made, as a debug counter of LLVM does.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, takes: Takes | None = None) -> None:
+        self._takes = takes
+        self._applications = 0
+        self._declined = Counter[tuple[Node, str]]()
+        """How often what is declined was asked for."""
         self._noted: list[tuple[Any, ...]] = []
         """What is not worked out yet: one of the methods for that, with its arguments."""
         self._replacements: list[Replacement] = []
@@ -48,7 +62,30 @@ class RewriteLog:
 
     def replace(self, before: Node, after: Rewritten, rule: str, known: Iterable[Node] = ()) -> None:
         """Record that `rule` put `after` in the place of `before`; nodes in `known` are not new."""
-        self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known)))
+        self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known), 0))
+
+    def apply(self, before: Node, after: R, rule: str, known: Iterable[Node] = ()) -> "Node | R":
+        """Record that `rule` puts `after` in the place of `before`, and return `after`; `before` if it is declined.
+
+        Nodes in `known` are not new. What was declined once stays so, however often a pass asks.
+
+        Raises:
+            CompileError: PS020: it asks without end.
+        """
+        if (before, rule) in self._declined:
+            return self._declines(before, rule)
+        self._applications += 1
+        if self._takes is not None and not self._takes(self._applications):
+            return self._declines(before, rule)
+        self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known), self._applications))
+        return after
+
+    def _declines(self, before: Node, rule: str) -> Node:
+        self._declined[before, rule] += 1
+        if self._declined[before, rule] > _PATIENCE:
+            message = f"the pass goes on until this is made, so that it cannot be left out: {rule}"
+            raise CompileError((Diagnostic("PS020", message, before.span),))
+        return before
 
     def derive(self, new: Node, from_: Sequence[Node], rule: str = "") -> None:
         """Record that `new`, with every node below it that has no place yet, was built from the nodes `from_`.
@@ -89,13 +126,15 @@ class RewriteLog:
         self._given = frozenset()
         return self._origins
 
-    def _work_out_replacement(self, before: Node, after: Rewritten, rule: str, known: tuple[Node, ...]) -> None:
+    def _work_out_replacement(
+        self, before: Node, after: Rewritten, rule: str, known: tuple[Node, ...], application: int
+    ) -> None:
         result = after if isinstance(after, tuple) else (after,)
         made = self._made(result, (before,), {before, *children(before), *known})
         for new in made:
             self._origins.setdefault(new, (before,))
         self._same_place(result, (before,))
-        self._replacements.append(Replacement(before, result, made, rule))
+        self._replacements.append(Replacement(before, result, made, rule, application))
 
     def _work_out_derivation(self, new: Node, from_: Sequence[Node], rule: str) -> None:
         made = self._made((new,), from_, set(from_))
@@ -249,6 +288,5 @@ def _apply(rebuilt: Node, rules: tuple[Rule, ...], log: RewriteLog) -> Rewritten
             break
         after = rule(result)
         if after is not None and after is not result:
-            log.replace(result, after, rule_name(rule))
-            result = after
+            result = log.apply(result, after, rule_name(rule))
     return result

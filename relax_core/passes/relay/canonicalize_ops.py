@@ -26,8 +26,7 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
                     return rebuilt
                 made = call("add", data, along(bias, known[0], axis % known[0]))
                 ctx.remark(old, "applied", "`nn.bias_add` is an addition along one axis")
-                ctx.log.replace(rebuilt, made, "nn.bias_add -> add", known=(data, bias))
-                return made
+                return ctx.log.apply(rebuilt, made, "nn.bias_add -> add", known=(data, bias))
             case _:
                 return rebuilt
 

@@ -81,8 +81,7 @@ class _RelayFolding:
         def change(old: Node, rebuilt: Node) -> Node:
             after = self.folded(old, rebuilt)
             if after is not None and after is not rebuilt:
-                self.ctx.log.replace(rebuilt, after, "fold constants")
-                rebuilt = after
+                rebuilt = self.ctx.log.apply(rebuilt, after, "fold constants")
             if isinstance(rebuilt, Constant) or _placed(rebuilt):
                 self.value_of.update(dict.fromkeys(_names_of(old, vars_of), old))
             return rebuilt

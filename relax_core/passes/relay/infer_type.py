@@ -40,8 +40,7 @@ def _annotated(function: Function, facts: Inference, ctx: PassContext) -> Functi
                 made = replace(rebuilt, ret_type=renewed(found.ret))
             case _:
                 return rebuilt
-        ctx.log.replace(rebuilt, made, "declare the type")
-        return made
+        return ctx.log.apply(rebuilt, made, "declare the type")
 
     return rebuild(function, change, ctx, into_closed=True)
 

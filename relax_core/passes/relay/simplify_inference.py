@@ -67,8 +67,7 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
         if after not in made.args:
             # The arithmetic stems from the call; the field that is taken of its result may be another line.
             ctx.derive(after, made, rebuilt)
-        ctx.log.replace(rebuilt, after, f"unpack {name}", known=made.args)
-        return after
+        return ctx.log.apply(rebuilt, after, f"unpack {name}", known=made.args)
 
     return change_functions(module, lambda function: rebuild(function, change, ctx), ctx)
 
