@@ -13,8 +13,9 @@ from relax_core.cli import main
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.halving.minimise import Answer, Chosen, Trials, minimal
 from relax_core.engine.halving.reply import Budget
-from relax_core.ir.expr import Call, Op
+from relax_core.ir.expr import Call, Op, op_name
 from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
 from tests.engine.pipelines.stage_texts import HEAD, dump
 
 BODY = """    @R.function
@@ -123,6 +124,44 @@ def test_a_pass_of_ones_own_is_halved_too() -> None:
     assert change.text.endswith("= R.subtract(b, b)")
     assert (found.halved.count, found.halved.without) == (3, "right")
     assert "With only this one of its 3 changed bindings" in found.to_text().split("\n")[-1]
+
+
+def turned(module: IRModule, ctx: rc.PassContext) -> IRModule:
+    """Turn differences around, which is wrong, and `x * 2` into `x + x`."""
+
+    def rule(node: Node) -> Node | None:
+        """Rule: a - b -> b - a."""
+        match op_name(node) if isinstance(node, Call) else None, node:
+            case "relax.subtract", Call(args=args):
+                return replace(node, args=args[::-1])
+            case "relax.multiply", Call(args=(value, _)):
+                return replace(node, op=Op("relax.add"), args=(value, value))
+            case _:
+                return None
+
+    return ctx.rewrite(module, rule)
+
+
+def test_the_rewrite_that_brings_the_wrong_result_in_is_named() -> None:
+    found = rc.bisect_passes(rc.parse(SOURCE), ["Normalize", turned, "LegalizeOps"], X)
+    assert found.halved is not None
+    rewrite = found.halved.rewrite
+    assert rewrite is not None
+    assert (rewrite.number, rewrite.count, rewrite.rule) == (3, 4, "a - b -> b - a")
+    assert (rewrite.function, rewrite.line, rewrite.line_before, rewrite.without) == ("main", 14, 14, "right")
+    assert found.conclusion.endswith(
+        "Rewrite 3 of 4, a - b -> b - a in line 14 of `main`, brings it in: in front of it the result is right, behind "
+        "it wrong; without this one alone it is right"
+    )
+
+
+def test_where_several_rewrites_are_wrong_the_first_is_named() -> None:
+    text = SOURCE.replace('R.multiply(d, R.const(2.0, "float32"))', "R.subtract(d, x)")
+    found = rc.bisect_passes(rc.parse(text), ["Normalize", turned], X)
+    assert found.halved is not None
+    assert found.halved.rewrite is not None
+    assert (found.halved.rewrite.number, found.halved.rewrite.without) == (3, "wrong")
+    assert "others do it as well, for without this one it is still wrong" in found.conclusion
 
 
 def test_where_the_budget_is_spent_that_is_said() -> None:

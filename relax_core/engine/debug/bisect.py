@@ -18,7 +18,8 @@ from relax_core.engine.halving.changes import Changes
 from relax_core.engine.halving.halve import halve
 from relax_core.engine.halving.minimise import Answer
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget, Halved
-from relax_core.engine.halving.stages import stage_changes
+from relax_core.engine.halving.rewrites import StageRewrites
+from relax_core.engine.halving.stages import stage_changes, stage_rewrites
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
@@ -71,7 +72,7 @@ class Candidate:
     makes. `same_as` is the number of an earlier form that is the same. With `is_aside` it is no form of the program:
     what another pass compiled on its own. `look` finds where in the form a value is another one; with
     `is_printed` a compiler made the form of the one before, so that a value inside that is another one is a difference.
-    `changes` are what makes it of the form before.
+    `changes` are what makes it of the form before, and `rewrites` the rules' part in that.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Candidate:
     look: Look | None = None
     is_printed: bool = False
     changes: Callable[[], Changes] | None = None
+    rewrites: Callable[[], StageRewrites] | None = None
 
 
 def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Candidate]:
@@ -97,8 +99,9 @@ def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Ca
         error = next((item for item in stage.diagnostics if item.severity == "error"), None)
         fault = f"the pass failed: {diagnostic_words(error)}" if error is not None else ""
         is_changed = stage.is_changed or stage.is_failed
-        changes = partial(stage_changes, stage, partial(build, passes=""))
-        yield Candidate(stage.pass_name, after(number), is_changed, fault, changes=changes)
+        made = partial(build, passes="")
+        changes, rewrites = partial(stage_changes, stage, made), partial(stage_rewrites, stage, made)
+        yield Candidate(stage.pass_name, after(number), is_changed, fault, changes=changes, rewrites=rewrites)
 
 
 def bisect(
@@ -152,7 +155,8 @@ def _halved(guilty: _Guilty, judges: Callable[[Executable], Answer], budget: Bud
     error = guilty.outcome.error
     if guilty.candidate.changes is None or (error is not None and error.code.startswith(_MISTAKES_OF_FORM)):
         return None
-    return halve(guilty.candidate.changes(), judges, budget)
+    rewrites = guilty.candidate.rewrites
+    return halve(guilty.candidate.changes(), judges, budget, None if rewrites is None else rewrites())
 
 
 def _looked(candidate: Candidate, call: Call, record: RunMachine, *, is_coarse: bool) -> Finding:

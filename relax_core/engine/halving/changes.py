@@ -36,8 +36,6 @@ class Change:
     function: str
     after: TextLine = TextLine()
     before: TextLine = TextLine()
-    rule: str = ""
-    """Of a rewrite: what the pass calls it."""
 
 
 class Changes(Protocol):

@@ -11,6 +11,7 @@ from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.halving.changes import Change, Changes
 from relax_core.engine.halving.minimise import Answer, Budget, Chosen, Minimum, SpentError, Trials, minimal
 from relax_core.engine.halving.reply import ChangeShown, Halved
+from relax_core.engine.halving.rewrites import StageRewrites
 
 Judge: TypeAlias = Callable[[Executable], Answer]
 """Runs an executable and tells whether its result is that of the reference, or wrong in the way of the pass."""
@@ -78,10 +79,11 @@ class _Reduction:
         )
 
 
-def halve(changes: Changes, judge: Judge, budget: Budget) -> Halved | None:
+def halve(changes: Changes, judge: Judge, budget: Budget, rewrites: StageRewrites | None = None) -> Halved | None:
     """Find the fewest changes that make the result wrong: of functions first, then within the only one.
 
     A finer kind of changes is taken where it can be told of it; `None` if the pass changed nothing that is comparable.
+    With `rewrites` the one that brings the wrong result in is looked for as well, in what is left of the budget.
     """
     if not changes.items or budget.runs <= 0 or budget.seconds <= 0:
         return None
@@ -95,9 +97,11 @@ def halve(changes: Changes, judge: Judge, budget: Budget) -> Halved | None:
         if not kept:
             break
         found, changes = better, finer
-    return msgspec.structs.replace(found, tried=trials.run_count, unresolved=trials.unresolved_count)
+    counts = {"tried": trials.run_count, "unresolved": trials.unresolved_count}
+    rewrite = rewrites.wrong_one(judge, trials) if rewrites is not None and not found.hindrance else None
+    return msgspec.structs.replace(found, rewrite=rewrite, **counts)
 
 
 def _shown(change: Change) -> ChangeShown:
     after, before = change.after, change.before
-    return ChangeShown(change.function, after.line, after.text, before.line, before.text, change.rule)
+    return ChangeShown(change.function, after.line, after.text, before.line, before.text)

@@ -6,7 +6,7 @@ import msgspec
 
 from relax_core.diagnostics import plural
 
-Kind = Literal["function", "binding", "rewrite"]
+Kind = Literal["function", "binding"]
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -30,14 +30,10 @@ class ChangeShown(msgspec.Struct, frozen=True):
     text: str = ""
     line_before: int = 0
     text_before: str = ""
-    rule: str = ""
-    """Of a rewrite: what the pass calls it."""
 
     @property
     def words(self) -> str:
         """Name the change, with its lines in both texts."""
-        if self.rule:
-            return f"{self.rule}{_at(self.line)} of `{self.function}`"
         if not (self.text or self.text_before):
             lines = (f"line {self.line}" if self.line else "", f"line {self.line_before} before")
             shown = "; ".join(lines[: 2 if self.line_before else 1])
@@ -47,6 +43,39 @@ class ChangeShown(msgspec.Struct, frozen=True):
         own = f"`{self.text}`{_at(self.line)} of `{self.function}`"
         was = f"`{self.text_before}`{_at(self.line_before)}"
         return f"{own}, which was {was}" if self.text_before else f"{own}, which was not there"
+
+
+class RewriteShown(msgspec.Struct, frozen=True):
+    """The rewrite of a pass, of so many, behind which the result is wrong, and in front of which it is right.
+
+    `rule` is what the pass calls it. A line is 0 where nothing stands there.
+    """
+
+    number: int
+    count: int
+    rule: str
+    function: str = ""
+    line: int = 0
+    line_before: int = 0
+    without: Literal["right", "wrong", "unresolved"] | None = None
+    """What comes of all the other rewrites without this one; `None`: it was not tried."""
+
+    @property
+    def words(self) -> str:
+        """Say it in a sentence."""
+        place = _at(self.line) or (f"{_at(self.line_before)} before" if self.line_before else "")
+        of = f" of `{self.function}`" if self.function else ""
+        named = f"Rewrite {self.number} of {self.count}, {self.rule or 'a change'}{place}{of}"
+        match self.without:
+            case "right":
+                end = "; without this one alone it is right"
+            case "wrong":
+                end = "; others do it as well, for without this one it is still wrong"
+            case "unresolved":
+                end = "; what the others make without it does not run"
+            case None:
+                end = ""
+        return f"{named}, brings it in: in front of it the result is right, behind it wrong{end}"
 
 
 def _at(line: int) -> str:
@@ -71,6 +100,8 @@ class Halved(msgspec.Struct, frozen=True):
     """None of them can be left out; otherwise the budget was spent before that was known."""
     hindrance: str = ""
     """Why no part of the changes was tried."""
+    rewrite: RewriteShown | None = None
+    """The rewrite that brings the wrong result in, where the pass makes its changes by rules."""
 
     @property
     def is_isolated(self) -> bool:
@@ -80,11 +111,15 @@ class Halved(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """Say it in a sentence or two, with what was tried."""
+        return f"{self._changes}. {self.rewrite.words}" if self.rewrite is not None else self._changes
+
+    @property
+    def _changes(self) -> str:
         if self.hindrance:
             return f"Its changes were not applied in part: {self.hindrance}"
-        count = f"{self.count} changed {self.kind}s" if self.kind != "rewrite" else f"{self.count} rewrites"
+        count = f"{self.count} changed {self.kind}s"
         if self.count == 1:
-            return f"Its only changed {self.kind} is {self.changes[0].words}".replace("changed rewrite", "rewrite")
+            return f"Its only changed {self.kind} is {self.changes[0].words}"
         named = _listed([item.words for item in self.changes])
         if len(self.changes) == self.count:
             return f"None of its {count} could be left out: only together they make the result wrong{self._trials()}"
