@@ -26,7 +26,7 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import Asm, Check, Failure, Opt, Program, Script
+from relax_core.engine.protocol import Asm, Check, Failure, Opt, Program, RewriteOf, Script, StageOf
 from relax_core.engine.replies import StageText
 
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
@@ -61,6 +61,12 @@ def add_programs(command: Commands) -> None:
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
+    part = opt.add_mutually_exclusive_group()
+    part.add_argument("--list-rewrites", action="store_true", help="list the rewrites of the last pass, with numbers")
+    part.add_argument("--rewrites", metavar="N", type=int, help="make only the rewrites 1 to N of the last pass")
+    part.add_argument(
+        "--without-rewrite", metavar="N", type=int, help="make all rewrites of the last pass but the N-th"
+    )
 
     asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
     asm.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -139,12 +145,19 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants)
-    reply = engine.request(Opt(with_rules(program, options.rules)))
+    program = with_rules(program, options.rules)
+    reply = engine.request(Opt(program))
     if isinstance(reply, Failure):
         return failed(reply)
     if options.trace:
         write_bytes(options.trace, opening.trace_of_stages(reply, options.file))
     last = reply.stages[-1]
+    if options.list_rewrites:
+        return _list_rewrites(engine, StageOf(program, last.index))
+    if options.rewrites is not None:
+        return _print_part(engine, RewriteOf(program, last.index, options.rewrites))
+    if options.without_rewrite is not None:
+        return _print_part(engine, RewriteOf(program, last.index, options.without_rewrite, is_left_out=True))
     shown = reply.stages if options.print_after_all or options.json else (last,)
     for stage in shown:
         if options.json:
@@ -159,6 +172,31 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
     for text in last.problems:
         complain(text)
     return DIAGNOSED if last.problems else 0
+
+
+def _list_rewrites(engine: Engine, asked: StageOf) -> int:
+    """List the rewrites of a pass; those that it made in a way of its own have no part that can be made alone."""
+    reply = engine.request(asked)
+    if isinstance(reply, Failure):
+        return failed(reply)
+    for item in reply.detail.rewrites:
+        place = f"line {item.line}: " if item.line else ""
+        own = "" if item.is_single else " (not on its own)"
+        say(f"{item.number:4}  {place}{item.before} -> {item.after}  [{item.rule}]{own}")
+    if not reply.detail.rewrites:
+        say(f"{reply.detail.name} replaced nothing")
+    return 0
+
+
+def _print_part(engine: Engine, asked: RewriteOf) -> int:
+    """Print the module after so many rewrites of the last pass, or without one."""
+    reply = engine.request(asked)
+    if isinstance(reply, Failure):
+        return failed(reply)
+    say(reply.text)
+    for item in reply.problems:
+        complain(f"{item.severity}[{item.code}]: {item.message}")
+    return DIAGNOSED if any(item.severity == "error" for item in reply.problems) else 0
 
 
 def _heading(stage: StageText) -> str:

@@ -57,6 +57,7 @@ from relax_core.engine.protocol import (
     RecordedTextsOf,
     RegionReportOf,
     Request,
+    RewriteOf,
     RunOf,
     SavedRunOf,
     Script,
@@ -77,13 +78,14 @@ from relax_core.engine.screens import (
     origins_view,
     partition_view,
     pipeline_form,
-    recorded_graphs,
-    recorded_programs,
-    recorded_views,
+    rewrite_views,
     run_views,
     source_view,
     stage_views,
 )
+from relax_core.engine.screens.recorded import graphs as recorded_graphs
+from relax_core.engine.screens.recorded import programs as recorded_programs
+from relax_core.engine.screens.recorded import stages as recorded_stages
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import PartitionView
@@ -140,6 +142,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(GraphOf, stage_views.graph),
             _row(PipelineOf, stage_views.pipeline),
             _row(StageOf, stage_views.stage),
+            _row(RewriteOf, rewrite_views.rewrite),
             _row(CompareGraph, stage_views.compare),
             _row(Inspect, stage_views.inspected),
             _row(Ast, stage_views.tree),
@@ -172,17 +175,17 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),
             _row(BisectRecordedOf, _bisected),
             _row(ReproducerOf, _reproduced),
-            _row(RecordedOf, recorded_views.recorded),
-            _row(RecordedFaultsOf, recorded_views.faults),
-            _row(RecordedTextsOf, recorded_views.texts),
+            _row(RecordedOf, recorded_stages.recorded),
+            _row(RecordedFaultsOf, recorded_stages.faults),
+            _row(RecordedTextsOf, recorded_stages.texts),
             _row(RecordedFunctionsOf, recorded_graphs.functions),
             _row(RecordedGraphOf, recorded_graphs.graph),
             _row(RecordedInputsOf, recorded_programs.inputs),
             _row(OwnPassOf, recorded_programs.own_pass),
-            _row(TraceOf, recorded_views.trace_file),
-            _row(AppearancesOf, recorded_views.appearances),
-            _row(LifeOf, recorded_views.life),
-            _row(RecordedOriginsOf, recorded_views.line_origins),
+            _row(TraceOf, recorded_stages.trace_file),
+            _row(AppearancesOf, recorded_stages.appearances),
+            _row(LifeOf, recorded_stages.life),
+            _row(RecordedOriginsOf, recorded_stages.line_origins),
             _row(RecordedCallsOf, comparison.compared_calls),
             _row(CrashOf, explain.explained),
             *(

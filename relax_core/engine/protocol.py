@@ -26,8 +26,10 @@ from relax_core.engine.replies import (
     RecordedTexts,
     RecordedView,
     Restored,
+    RewriteView,
     SavedRun,
     Stages,
+    StageView,
     Stop,
     Text,
     TraceFile,
@@ -38,7 +40,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevi
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
-from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
+from relax_core.present.models import Code, Graph, Inspector, Pipeline, Problem, Status
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView
 from relax_core.present.regions.region_models import RegionReport
@@ -79,15 +81,6 @@ class SourceView(msgspec.Struct, frozen=True):
     offers_layout: bool = False
     """The text seems to have lost its layout: `RestoreLayout` would change it."""
     status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
-
-
-class StageView(msgspec.Struct, frozen=True):
-    """One stage: the texts before and after, and what the pass says."""
-
-    detail: StageDetail
-    diff: Diff
-    after: Code
-    """The whole text after the pass, to copy and to download."""
 
 
 class TensorPage(msgspec.Struct, frozen=True):
@@ -137,6 +130,16 @@ class StageOf(Request[StageView], frozen=True):
 
     program: Program
     stage: int = 0
+
+
+class RewriteOf(Request[RewriteView], frozen=True):
+    """What one rewrite of a stage makes of the module, or what all the others make of it without that one."""
+
+    program: Program
+    stage: int
+    number: int
+    """As in the list of the stage's rewrites."""
+    is_left_out: bool = False
 
 
 class CompareGraph(Request[Graph], frozen=True):
@@ -485,6 +488,7 @@ AnyRequest: TypeAlias = (
     | GraphOf
     | PipelineOf
     | StageOf
+    | RewriteOf
     | CompareGraph
     | Inspect
     | RunOf

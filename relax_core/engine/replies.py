@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from relax_core.engine.programs.program import Program
-from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem
+from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem, StageDetail
 
 Change: TypeAlias = Literal["appears", "goes", "more often", "less often"]
 """What becomes of a name in a stage."""
@@ -263,3 +263,27 @@ class Appearances(msgspec.Struct, frozen=True):
     conclusion: str
     has_more: bool = False
     """There are more rows than these."""
+
+
+class StageView(msgspec.Struct, frozen=True):
+    """One stage: the texts before and after, and what the pass says."""
+
+    detail: StageDetail
+    diff: Diff
+    after: Code
+    """The whole text after the pass, to copy and to download."""
+
+
+class RewriteView(msgspec.Struct, frozen=True):
+    """One rewrite of a stage: the texts before and after it, or with and without it."""
+
+    number: int
+    rule: str
+    diff: Diff
+    text: str
+    """The module as text, as it is behind this."""
+    numbers: tuple[int, ...]
+    """Those of the rewrites of the stage that can be shown so."""
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with the module: a pass need not leave a well-formed one between its rewrites."""
+    is_left_out: bool = False

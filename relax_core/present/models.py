@@ -273,6 +273,8 @@ class Rewrite(msgspec.Struct, frozen=True):
     node: str = ""
     before_node: str = ""
     line: int = 0
+    is_single: bool = False
+    """It is the application of a rule, and can be made, or left out, on its own."""
 
 
 class Remark(msgspec.Struct, frozen=True):

@@ -63,6 +63,7 @@ def present_detail(
             next((id_ for node in (*item.after, *item.made) if (id_ := after.id_of(node))), ""),
             before.id_of(item.before),
             line_of(item.before),
+            bool(item.application),
         )
         for number, item in enumerate(shown, 1)
     )

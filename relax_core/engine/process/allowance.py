@@ -31,6 +31,7 @@ from relax_core.engine.protocol import (
     RecordedOriginsOf,
     RecordedTextsOf,
     RestoreLayout,
+    RewriteOf,
     RunOf,
     Samples,
     SavedRunOf,
@@ -94,7 +95,7 @@ def doing(message: object) -> str:
             | SavedRunOf(program=program)
         ):
             return f"running `{program.entry or 'main'}`"
-        case PipelineOf() | StageOf() | Opt():
+        case PipelineOf() | StageOf() | RewriteOf() | Opt():
             return "running the passes"
         case Asm():
             return "compiling"

@@ -106,10 +106,11 @@ class Compilation:
         if stage not in self._printed:
             module = self.module_at(stage)
             is_same = stage > 0 and module is self.module_at(stage - 1)
-            self._printed[stage] = self.printed(stage - 1) if is_same else self._print(module)
+            self._printed[stage] = self.printed(stage - 1) if is_same else self.text_of(module)
         return self._printed[stage]
 
-    def _print(self, module: IRModule) -> Printed:
+    def text_of(self, module: IRModule) -> Printed:
+        """Print a module in the spelling of the user's text."""
         return (
             print_relay(module)
             if dialect_of(module) == "relay"

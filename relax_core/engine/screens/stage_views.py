@@ -3,8 +3,8 @@
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
-from relax_core.engine.protocol import Ast, CompareGraph, GraphOf, Inspect, Opt, PipelineOf, Script, StageOf, StageView
-from relax_core.engine.replies import Stages, Text
+from relax_core.engine.protocol import Ast, CompareGraph, GraphOf, Inspect, Opt, PipelineOf, Script, StageOf
+from relax_core.engine.replies import Stages, StageView, Text
 from relax_core.engine.screens import text_views
 from relax_core.present.code import header_length, printed_code, printed_text
 from relax_core.present.diff import Page, diff_pages
@@ -20,7 +20,7 @@ def tree(message: Ast, context: RequestContext) -> Code:
     """Print the tree of nodes at a stage."""
     opened = context.opened_by(message.program)
     opened.source.require_sound(reads_data=False)
-    _reach(opened, message.stage, context)
+    reach(opened, message.stage, context)
     title = f"Tree of {opened.source.program.name}"
     module, index = opened.compilation.module_at(message.stage), opened.compilation.index(message.stage)
     return printed_code(print_ast(module), index, title)
@@ -29,7 +29,7 @@ def tree(message: Ast, context: RequestContext) -> Code:
 def graph(message: GraphOf, context: RequestContext) -> Graph:
     """Draw a function, or the module, at a stage."""
     opened = context.opened_by(message.program)
-    _reach(opened, message.stage, context)
+    reach(opened, message.stage, context)
     facts = opened.facts(message.stage)
     if not message.function:
         return module_graph(facts, message.opened)
@@ -47,7 +47,7 @@ def stage(message: StageOf, context: RequestContext) -> StageView:
     """Set the text of a stage beside the text before it."""
     number = message.stage
     opened = context.opened_by(message.program)
-    _reach(opened, number, context)
+    reach(opened, number, context)
     after = opened.compilation.printed(number)
     previous = max(number - 1, 0)
     before = opened.compilation.printed(previous)
@@ -78,7 +78,7 @@ def stage(message: StageOf, context: RequestContext) -> StageView:
 def compare(message: CompareGraph, context: RequestContext) -> Graph:
     """Draw the module before and after a stage as one graph."""
     opened = context.opened_by(message.program)
-    _reach(opened, message.stage, context)
+    reach(opened, message.stage, context)
     previous = max(message.stage - 1, 0)
     log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
     return compare_graph(opened.facts(previous), opened.facts(message.stage), log, message.functions)
@@ -90,7 +90,7 @@ def inspected(message: Inspect, context: RequestContext) -> Inspector:
     id_ = NodeId.parse(message.node)
     if id_ is None:
         raise CompileError((Diagnostic("EN005", f"`{message.node}` is not the name of a node"),))
-    _reach(opened, id_.stage, context)
+    reach(opened, id_.stage, context)
     node = opened.compilation.index(id_.stage).node_at(id_)
     if node is None:
         raise CompileError((Diagnostic("EN005", f"there is no node {message.node}; the text or the passes changed"),))
@@ -110,7 +110,7 @@ def printed_stages(message: Opt, context: RequestContext) -> Stages:
     return text_views.stages(opened, opened.compilation.stages(context.report, context.is_cancelled))
 
 
-def _reach(opened: OpenProgram, stage: int, context: RequestContext) -> None:
+def reach(opened: OpenProgram, stage: int, context: RequestContext) -> None:
     """Run as much of the pipeline as is needed to have `stage`. The text is shown whatever is wrong with it."""
     if stage > 0:
         opened.source.require_sound()

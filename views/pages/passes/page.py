@@ -16,10 +16,11 @@ from relax_core.engine.protocol import (
     Open,
     PipelineFormOf,
     PipelineOf,
+    RewriteOf,
     SourceView,
     StageOf,
-    StageView,
 )
+from relax_core.engine.replies import RewriteView, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.pages.passes.exports import stages_csv
@@ -32,7 +33,7 @@ from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.selecting import on_graph, show_inspector, shown_side
 from views.state.session import select, state
 from views.state.shared import FocusState, ProgramState
-from views.widgets.diff.component import DiffAction, DiffTab, diff
+from views.widgets.diff.component import DiffAction, DiffTab, SingleRewrite, diff
 from views.widgets.graph.component import Head, Marks, graph
 from views.widgets.pipeline.component import PipelineAction, results_of
 from views.widgets.pipeline.component import pipeline as pipeline_list
@@ -54,7 +55,7 @@ _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 def _on_pipeline(action: PipelineAction) -> None:
     match action.kind:
         case "stage":
-            select(stage=action.stage, node="")
+            select(stage=action.stage, node="", rewrite=0)
         case "command" if action.command == "view":
             shown = _view()
             select(view=_CYCLE[(_CYCLE.index(shown) + 1) % len(_CYCLE)] if shown in _CYCLE else "both")
@@ -69,7 +70,9 @@ def _on_diff(action: DiffAction) -> None:
         case "tab":
             select(view=action.command)
         case "stage":
-            select(stage=action.stage, node="")
+            select(stage=action.stage, node="", rewrite=0)
+        case "rewrite":
+            select(rewrite=action.rewrite, skip=int(action.is_left_out))
 
 
 def _view() -> DiffTab:
@@ -87,7 +90,7 @@ def _first_shown(pipeline: Pipeline) -> int:
 
 
 def _on_steps(action: StepsAction) -> None:
-    select(pipeline=action.text, stage=-1)
+    select(pipeline=action.text, stage=-1, rewrite=0)
 
 
 def _pipeline_form(pipeline: Pipeline | None) -> None:
@@ -102,11 +105,11 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
         text = st.text_area("Passes, in order", value=current.pipeline or default, height=110, help=_PASSES_HELP)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
-                select(pipeline="" if text.strip() == default and not current.pipeline else text, stage=-1)
+                select(pipeline="" if text.strip() == default and not current.pipeline else text, stage=-1, rewrite=0)
                 run_again()
                 st.rerun()
             if st.button("Default pipeline", key="passes.default"):
-                select(pipeline="", stage=-1)
+                select(pipeline="", stage=-1, rewrite=0)
                 st.rerun()
         if pipeline:
             _names_choice(pipeline)
@@ -123,7 +126,7 @@ def _names_choice(pipeline: Pipeline) -> None:
 
     def changed() -> None:
         names = st.session_state["passes.names"]
-        select(pipeline=_NAMES.sub(f"LambdaLift(names='{names}')", text), stage=-1)
+        select(pipeline=_NAMES.sub(f"LambdaLift(names='{names}')", text), stage=-1, rewrite=0)
 
     st.selectbox(
         "Names of lifted functions",
@@ -165,7 +168,7 @@ def _show_results(found: Bisection | Failure | None) -> None:
 
 
 def _show_culprit(stage: int) -> None:
-    select(stage=stage, view="values", node="")
+    select(stage=stage, view="values", node="", rewrite=0)
 
 
 def _export(pipeline: Pipeline, view: StageView) -> None:
@@ -192,11 +195,33 @@ def _values(stage: int) -> tuple[tuple[ValueRow, ...], str]:
     return tuple(rows[:_VALUE_ROWS]), reply.conclusion
 
 
+def _single_rewrite(stage: int) -> RewriteView | None:
+    """Return the rewrite that is shown on its own, if one is; say why if that cannot be."""
+    current = state(PassesState)
+    if not current.rewrite:
+        return None
+    reply = ask(RewriteOf(given_program(), stage, current.rewrite, bool(current.skip)))
+    if isinstance(reply, Failure):
+        show_failure(reply)
+        st.button("All rewrites", key="passes.rewrites", on_click=_list_rewrites)
+        return None
+    return reply
+
+
+def _list_rewrites() -> None:
+    select(rewrite=0)
+
+
+def _head_of(view: RewriteView) -> SingleRewrite:
+    return SingleRewrite(view.number, view.rule, view.numbers, view.problems, view.is_left_out)
+
+
 def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
     focus = state(FocusState)
     shown = _view()
+    single = _single_rewrite(stage) if shown == "rewrites" else None
     diff(
-        view.diff,
+        view.diff if single is None else single.diff,
         key="passes.diff",
         detail=view.detail,
         pipeline=pipeline,
@@ -204,6 +229,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         tab=shown,
         selected=focus.node,
         values=_values(stage) if shown == "values" else ((), ""),
+        single=None if single is None else _head_of(single),
         height={"both": pane_height(50, CHROME // 2), "graph": "auto"}.get(shown, pane_height()),
         on_action=_on_diff,
     )

@@ -92,9 +92,9 @@ def _apply(text: str) -> None:
     """Take a text of rules, with a stage for it in a pipeline of one's own."""
     pipeline = state(ProgramState).pipeline
     if text.strip():
-        select(rule_text=text, pipeline=with_rules_stage(pipeline) if pipeline else "", stage=-1)
+        select(rule_text=text, pipeline=with_rules_stage(pipeline) if pipeline else "", stage=-1, rewrite=0)
     else:
-        select(rule_text="", pipeline=_STAGE.sub("", pipeline).strip().rstrip(","), stage=-1)
+        select(rule_text="", pipeline=_STAGE.sub("", pipeline).strip().rstrip(","), stage=-1, rewrite=0)
     run_again()
     st.rerun()
 
@@ -166,4 +166,4 @@ def _words(found: ValuesCompared) -> str:
 
 
 def _show_values(stage: int) -> None:
-    select(stage=stage, view="values", node="")
+    select(stage=stage, view="values", node="", rewrite=0)

@@ -11,3 +11,7 @@ class PassesState:
 
     results: int = rules.switch()
     """The stages are run and compared."""
+    rewrite: int = rules.number(0, rules.MOST_STEPS)
+    """The rewrite of the stage that is shown on its own; 0: all of them are listed."""
+    skip: int = rules.switch()
+    """The rewrite is left out, in place of made alone."""

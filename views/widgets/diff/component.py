@@ -13,16 +13,29 @@ from views.widgets.channel import PANE_HEIGHT, channel
 DiffTab = Literal["both", "text", "graph", "rewrites", "remarks", "values"]
 
 
+class SingleRewrite(msgspec.Struct, frozen=True):
+    """The rewrite whose texts are shown, and the `numbers` of those that can be."""
+
+    number: int
+    rule: str
+    numbers: tuple[int, ...]
+    problems: tuple[Problem, ...] = ()
+    is_left_out: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class DiffAction:
     """What the user did."""
 
-    kind: Literal["select", "tab", "stage"]
+    kind: Literal["select", "tab", "stage", "rewrite"]
     node: str = ""
     line: int = 0
     command: DiffTab = "both"
     """The view chosen, for `tab`."""
     stage: int = 0
+    rewrite: int = 0
+    """The rewrite to show, for `rewrite`; 0: the list of all."""
+    is_left_out: bool = False
 
 
 class DiffProps(msgspec.Struct, frozen=True):
@@ -39,9 +52,10 @@ class DiffProps(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
     stage: int
     height: str
-    max_height: str
     values: tuple[ValueRow, ...]
     values_note: str
+    single: SingleRewrite | None
+    max_height: str = ""
 
 
 _DIFF = channel("diff", Diff, DiffProps, DiffAction)
@@ -58,6 +72,7 @@ def diff(
     selected: str = "",
     height: str = PANE_HEIGHT,
     values: tuple[tuple[ValueRow, ...], str] = ((), ""),
+    single: SingleRewrite | None = None,
     on_action: Callable[[DiffAction], None] | None = None,
 ) -> DiffAction | None:
     """Show two texts side by side.
@@ -71,6 +86,7 @@ def diff(
         tab: `both` shows the text and leaves room for a graph below it, `graph` shows the head only.
         selected: node whose lines are marked.
         values: for the tab `values`: the bindings before and after, and a sentence above them.
+        single: for the tab `rewrites`: the rewrite that the texts of `model` are about, in place of the list.
         height: a CSS length, or `auto`.
         on_action: called with what the user did.
     """
@@ -88,9 +104,9 @@ def diff(
             problems=pipeline.stages[stage].problems if pipeline is not None else (),
             stage=stage,
             height=height,
-            max_height="",
             values=values[0],
             values_note=values[1],
+            single=single,
         ),
         commands={"node": selected},
         on_action=on_action,

@@ -7,7 +7,7 @@ import { onKeys } from "#shared/keys";
 import { component, type Take, type Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
 import type { FoldKey } from "./items";
-import { failure, remarkList, rewriteList, unchanged, valueList } from "./lists";
+import { failure, remarkList, rewriteList, singleHead, unchanged, valueList } from "./lists";
 import { Sides } from "./sides";
 import style from "./style.css";
 
@@ -61,7 +61,11 @@ class DiffPane {
   private isDrawn(next: DiffProps): boolean {
     const { props } = this;
     if (!props || this.isStale || next.tab === "values") return false;
-    return props.tab === next.tab && props.title === next.title && props.problems.length === next.problems.length;
+    const isSame =
+      props.single?.number === next.single?.number && props.single?.is_left_out === next.single?.is_left_out;
+    return (
+      isSame && props.tab === next.tab && props.title === next.title && props.problems.length === next.problems.length
+    );
   }
 
   private onResize(): void {
@@ -110,9 +114,13 @@ class DiffPane {
 
   private bodyOf(props: DiffProps): Child {
     const select = (node: string, line: number) => this.tell({ kind: "select", node, line });
+    const show = (rewrite: number, isLeftOut: boolean) =>
+      this.tell({ kind: "rewrite", rewrite, is_left_out: isLeftOut, node: this.selected });
     switch (props.tab) {
       case "rewrites":
-        return rewriteList(props, this.selected, select);
+        return props.single
+          ? [singleHead(props.single, show), this.texts()]
+          : rewriteList(props, this.selected, select, show);
       case "remarks":
         return remarkList(props, select);
       case "values":

@@ -1,11 +1,12 @@
 // The lists beside the texts: rewrites, remarks, values, and why a pass failed.
 
-import type { DiffProps, Remark, ValueRow } from "#generated/models";
-import { pickable } from "#shared/controls";
+import type { DiffProps, Remark, SingleRewrite, ValueRow } from "#generated/models";
+import { button, pickable, segments } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { chip, severitySign } from "#shared/marks";
 
 type Select = (node: string, line: number) => void;
+export type ShowRewrite = (rewrite: number, isLeftOut: boolean) => void;
 
 const VALUE_SIGN: Readonly<Record<ValueRow["verdict"], readonly [sign: string, tone: string]>> = {
   same: ["✓", ""],
@@ -18,7 +19,7 @@ const REMARK_TONE: Readonly<Record<Remark["kind"], string>> = { applied: "added"
 const lineCell = (line: number) => el("td", { class: "muted r" }, line ? `line ${line}` : "");
 const numberCell = (number: number) => el("td", { class: "m muted r" }, number);
 
-export function rewriteList(props: DiffProps, selected: string, select: Select): Child {
+export function rewriteList(props: DiffProps, selected: string, select: Select, show: ShowRewrite): Child {
   const rows = props.rewrites.map((item) => {
     const row = el(
       "tr",
@@ -28,11 +29,57 @@ export function rewriteList(props: DiffProps, selected: string, select: Select):
       el("td", { class: "m" }, item.after),
       el("td", { class: "muted" }, item.rule),
       lineCell(item.line),
+      el("td", { class: "r" }, item.is_single && singleButtons(item.number, show)),
     );
     return pickable(row, () => item.node && select(item.node, item.line));
   });
   if (!rows.length) return empty("No rewrites", "This pass replaced nothing.");
-  return list("Rewrites", ["#", "Before", "After", "Rule", ""], rows);
+  return list("Rewrites", ["#", "Before", "After", "Rule", "", ""], rows);
+}
+
+function singleButtons(number: number, show: ShowRewrite): Child {
+  const one = (text: string, title: string, isLeftOut: boolean) => {
+    const click = (event: Event) => {
+      event.stopPropagation();
+      show(number, isLeftOut);
+    };
+    return button(text, "i", "", click, { title, "aria-label": `${title}: rewrite ${number}` });
+  };
+  const step = one("Step", "Show the module before and after this rewrite", false);
+  return el("span", { class: "row end" }, step, one("Skip", "Show what the others make without this one", true));
+}
+
+/** The head of the texts of one rewrite: which it is, the one before and behind it, and the way back to the list. */
+export function singleHead(single: SingleRewrite, show: ShowRewrite): Child {
+  const { number, numbers, is_left_out: isLeftOut } = single;
+  const place = numbers.indexOf(number);
+  const arrow = (text: string, label: string, by: number) => {
+    const near = numbers[place + by];
+    const go = () => near !== undefined && show(near, isLeftOut);
+    return button(text, "i", "", go, { "aria-label": label, disabled: near === undefined });
+  };
+  const views = segments(
+    "What is shown of the rewrite",
+    [
+      ["step", "Step"],
+      ["skip", "Skip"],
+    ] as const,
+    isLeftOut ? "skip" : "step",
+    (id) => show(number, id === "skip"),
+  );
+  const wrong = single.problems.find((item) => item.severity === "error");
+  const head = el(
+    "div",
+    { class: "scrub single", role: "group", "aria-label": "Single rewrite" },
+    arrow("‹", "Rewrite before", -1),
+    arrow("›", "Rewrite after", 1),
+    el("b", {}, `Rewrite ${number}`),
+    el("span", { class: "n" }, single.rule),
+    el("span", { class: "sp" }),
+    views,
+    button("All rewrites", "", "", () => show(0, false)),
+  );
+  return [head, wrong && el("div", { class: "pad error-text" }, `✕ ${wrong.code}: ${wrong.message}`)];
 }
 
 export function remarkList(props: DiffProps, select: Select): Child {

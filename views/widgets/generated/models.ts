@@ -262,12 +262,15 @@ export interface Diff {
 
 /** What the user did. */
 export interface DiffAction {
-  readonly kind: "select" | "stage" | "tab";
+  readonly kind: "rewrite" | "select" | "stage" | "tab";
   readonly node?: string;
   readonly line?: number;
   /** The view chosen, for `tab`. */
   readonly command?: "both" | "graph" | "remarks" | "rewrites" | "text" | "values";
   readonly stage?: number;
+  /** The rewrite to show, for `rewrite`; 0: the list of all. */
+  readonly rewrite?: number;
+  readonly is_left_out?: boolean;
 }
 
 /** What the page says beside the model. */
@@ -283,9 +286,10 @@ export interface DiffProps {
   readonly problems: readonly Problem[];
   readonly stage: number;
   readonly height: string;
-  readonly max_height: string;
   readonly values: readonly ValueRow[];
   readonly values_note: string;
+  readonly single: SingleRewrite | null;
+  readonly max_height: string;
 }
 
 /** Two lines beside each other; None is drawn as a hatched filler. */
@@ -997,6 +1001,8 @@ export interface Rewrite {
   readonly node: string;
   readonly before_node: string;
   readonly line: number;
+  /** It is the application of a rule, and can be made, or left out, on its own. */
+  readonly is_single: boolean;
 }
 
 /** A window of at most 5,000 events of a recorded run. */
@@ -1074,6 +1080,15 @@ export interface Shown {
   readonly kind: Kind;
   readonly type: string;
   readonly text: string;
+}
+
+/** The rewrite whose texts are shown, and the `numbers` of those that can be. */
+export interface SingleRewrite {
+  readonly number: number;
+  readonly rule: string;
+  readonly numbers: readonly number[];
+  readonly problems: readonly Problem[];
+  readonly is_left_out: boolean;
 }
 
 /** A line of the user's text that a kernel computes a part of. */

@@ -1,0 +1,1 @@
+"""What the Pipeline page shows of a recorded pipeline, as replies."""
