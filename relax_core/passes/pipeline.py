@@ -456,11 +456,15 @@ class _PipelineParser:
             value = self.literal(keyword.value)
             is_list = isinstance(fields[keyword.arg].default, tuple)
             values[keyword.arg] = (value,) if is_list and not isinstance(value, tuple) else value
+        span = self.span(keywords[0]) if keywords else None
+        missing = [name for name, item in fields.items() if name not in values and _is_required(item)]
+        if missing:
+            hint = f"as in {pass_.name}({', '.join(f'{name}=...' for name in (*values, *missing))})"
+            message = f"{pass_.name} needs the option{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
+            raise CompileError((Diagnostic("PS002", message, span, hint),))
         try:
             return pass_.options(**values)
         except (TypeError, ValueError) as error:
-            place = keywords[0] if keywords else None
-            span = self.span(place) if place else None
             raise CompileError((Diagnostic("PS002", f"{pass_.name}: {error}", span),)) from None
 
     def literal(self, node: ast.expr) -> Any:
@@ -468,6 +472,10 @@ class _PipelineParser:
             return _hashable(ast.literal_eval(node))
         except (ValueError, TypeError, MemoryError, RecursionError):
             return self.fail("PS002", f"{self.span(node).text} is not a literal", node, "use strings, numbers, lists")
+
+
+def _is_required(item: "dataclasses.Field[Any]") -> bool:
+    return item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
 
 
 def _hashable(value: Any) -> Any:

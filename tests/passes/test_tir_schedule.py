@@ -283,7 +283,7 @@ def test_names_that_are_not_there_are_told() -> None:
     module = rc.parse(f"@I.ir_module\nclass Module:\n{STAGED}")
     said = [
         rc.run_pipeline(module, f"Unroll({given})")[-1].diagnostics[0]
-        for given in ("block='doubel', loop='i'", "block='double', loop='k'", "block='double', function='g'")
+        for given in ("block='doubel', loop='i'", "block='double', loop='k'", "block='double', loop='i', function='g'")
     ]
     assert {item.code for item in said} == {"PS018"}
     assert [item.message for item in said] == [

@@ -15,8 +15,8 @@ TAGS = (*(f"{kind}Idx.{axis}" for kind in ("block", "thread") for axis in "xyz")
 class BindOptions:
     """A loop of a block, and the tag of the threads: "blockIdx.x"."""
 
-    block: str = ""
-    loop: str = ""
+    block: str
+    loop: str
     thread: str = ""
     function: str = ""
 

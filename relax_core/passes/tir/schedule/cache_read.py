@@ -26,7 +26,7 @@ from relax_core.passes.tir.schedule.scope import (
 class CacheReadOptions:
     """The block, which of the buffers that it reads, in order of their first access, and the scope of the copy."""
 
-    block: str = ""
+    block: str
     read_buffer_index: int = 0
     storage_scope: str = "global"
     function: str = ""

@@ -26,7 +26,7 @@ from relax_core.passes.tir.schedule.scope import (
 class CacheWriteOptions:
     """The block, which of the buffers that it writes, and the scope of the copy."""
 
-    block: str = ""
+    block: str
     write_buffer_index: int = 0
     storage_scope: str = "global"
     function: str = ""

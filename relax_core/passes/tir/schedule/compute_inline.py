@@ -24,7 +24,7 @@ from relax_core.passes.tir.schedule.scope import (
 class ComputeInlineOptions:
     """A block."""
 
-    block: str = ""
+    block: str
     function: str = ""
 
 

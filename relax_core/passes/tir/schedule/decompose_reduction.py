@@ -23,8 +23,8 @@ from relax_core.passes.tir.schedule.nest import (
 class DecomposeReductionOptions:
     """A reduction block, and the loop before which its initial values are written."""
 
-    block: str = ""
-    loop: str = ""
+    block: str
+    loop: str
     function: str = ""
 
 

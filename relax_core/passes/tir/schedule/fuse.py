@@ -15,7 +15,7 @@ from relax_core.passes.tir.schedule.nest import Nest, nest_of, plain_loop, rebou
 class FuseOptions:
     """The loops to join, the outermost first."""
 
-    block: str = ""
+    block: str
     loops: tuple[str, ...] = ()
     function: str = ""
 

@@ -22,8 +22,8 @@ from relax_core.passes.tir.schedule.nest import (
 class LoopOptions:
     """A loop of a block."""
 
-    block: str = ""
-    loop: str = ""
+    block: str
+    loop: str
     function: str = ""
 
 

@@ -23,7 +23,7 @@ from relax_core.passes.tir.schedule.nest import (
 class ReorderOptions:
     """The loops in the order that they are to have, the outermost first; others keep their places."""
 
-    block: str = ""
+    block: str
     loops: tuple[str, ...] = ()
     function: str = ""
 

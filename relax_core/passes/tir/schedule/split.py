@@ -15,8 +15,8 @@ from relax_core.passes.tir.schedule.nest import Nest, nest_of, only_blocks, plai
 class SplitOptions:
     """The loop, and how often each part runs, the outermost first; one factor may be `None`: as often as it takes."""
 
-    block: str = ""
-    loop: str = ""
+    block: str
+    loop: str
     factors: tuple[int | None, ...] = ()
     function: str = ""
 
