@@ -26,7 +26,7 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import Asm, Check, Failure, Opt, Program, RewriteOf, Script, StageOf
+from relax_core.engine.protocol import Asm, Check, EffectsOf, Failure, Opt, Program, RewriteOf, Script, StageOf
 from relax_core.engine.replies import StageText
 
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
@@ -67,6 +67,12 @@ def add_programs(command: Commands) -> None:
     part.add_argument(
         "--without-rewrite", metavar="N", type=int, help="make all rewrites of the last pass but the N-th"
     )
+
+    effects = command("effects", "Say which passes would change a module, and where their order matters.", _effects)
+    effects.add_argument("file", metavar="FILE", help=PATH_HELP)
+    effects.add_argument("--passes", metavar="P", default="", help="passes that run before; default: none")
+    effects.add_argument("--table", metavar="T", help=TABLE_HELP)
+    effects.add_argument("--json", action="store_true", help="print one object")
 
     asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
     asm.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -205,6 +211,18 @@ def _heading(stage: StageText) -> str:
     change = f"changed, {stage.rewrite_count} rewrites" if stage.is_changed else "unchanged"
     remarks = "".join(f"\n#   {item}" for item in stage.remarks)
     return f"# {stage.index} {stage.name}: {change}, {stage.seconds * 1000:.1f} ms{remarks}"
+
+
+def _effects(engine: Engine, options: argparse.Namespace) -> int:
+    program = opening.program_at(options.file, pipeline=options.passes, table=options.table)
+    reply = engine.request(Opt(program))
+    if isinstance(reply, Failure):
+        return failed(reply)
+    view = engine.request(EffectsOf(program, reply.stages[-1].index))
+    if isinstance(view, Failure):
+        return failed(view)
+    say(msgspec.json.encode(view).decode() if options.json else view.to_text())
+    return 0
 
 
 def _asm(engine: Engine, options: argparse.Namespace) -> int:

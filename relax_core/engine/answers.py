@@ -32,6 +32,7 @@ from relax_core.engine.protocol import (
     CompareGraph,
     CrashOf,
     DevicesOf,
+    EffectsOf,
     Execute,
     GraphOf,
     HitsOf,
@@ -73,6 +74,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.screens import (
     catalog_view,
     devices_view,
+    effect_views,
     kernel_view,
     listings,
     origins_view,
@@ -143,6 +145,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(PipelineOf, stage_views.pipeline),
             _row(StageOf, stage_views.stage),
             _row(RewriteOf, rewrite_views.rewrite),
+            _row(EffectsOf, effect_views.effects),
             _row(CompareGraph, stage_views.compare),
             _row(Inspect, stage_views.inspected),
             _row(Ast, stage_views.tree),

@@ -15,6 +15,7 @@ from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
     Crash,
+    EffectsView,
     Executed,
     Found,
     Listing,
@@ -31,6 +32,7 @@ from relax_core.engine.replies import (
     Stages,
     StageView,
     Stop,
+    TensorPage,
     Text,
     TraceFile,
 )
@@ -44,7 +46,7 @@ from relax_core.present.models import Code, Graph, Inspector, Pipeline, Problem,
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView
 from relax_core.present.regions.region_models import RegionReport
-from relax_core.present.running.run_models import Breakpoint, PointList, Run, Tensor
+from relax_core.present.running.run_models import Breakpoint, PointList, Run
 
 VERSION = 1
 
@@ -81,16 +83,6 @@ class SourceView(msgspec.Struct, frozen=True):
     offers_layout: bool = False
     """The text seems to have lost its layout: `RestoreLayout` would change it."""
     status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
-
-
-class TensorPage(msgspec.Struct, frozen=True):
-    """A part of a tensor and the whole of its shape."""
-
-    tensor: Tensor
-    shape: tuple[int, ...] = ()
-    dtype: str = ""
-    text: str = ""
-    """The part as text to copy, as NumPy prints it."""
 
 
 class SampleList(msgspec.Struct, frozen=True):
@@ -140,6 +132,13 @@ class RewriteOf(Request[RewriteView], frozen=True):
     number: int
     """As in the list of the stage's rewrites."""
     is_left_out: bool = False
+
+
+class EffectsOf(Request[EffectsView], frozen=True):
+    """Which passes would change the module at a stage, which do so again, and which two can change places."""
+
+    program: Program
+    stage: int = 0
 
 
 class CompareGraph(Request[Graph], frozen=True):
@@ -489,6 +488,7 @@ AnyRequest: TypeAlias = (
     | PipelineOf
     | StageOf
     | RewriteOf
+    | EffectsOf
     | CompareGraph
     | Inspect
     | RunOf

@@ -5,7 +5,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from relax_core.engine.programs.program import Program
+from relax_core.passes.effects import Effect, OrderEffect
 from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem, StageDetail
+from relax_core.present.running.run_models import Tensor
 
 Change: TypeAlias = Literal["appears", "goes", "more often", "less often"]
 """What becomes of a name in a stage."""
@@ -287,3 +289,61 @@ class RewriteView(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     """What is wrong with the module: a pass need not leave a well-formed one between its rewrites."""
     is_left_out: bool = False
+
+
+class EffectRow(msgspec.Struct, frozen=True):
+    """What one pass would make of a module, with the defaults of its options."""
+
+    name: str
+    effect: Effect
+    added_count: int = 0
+    removed_count: int = 0
+    is_idempotent: bool | None = None
+    """Of one that changes the module: it leaves what it made when it runs again; `None`: it then refuses it."""
+    reason: str = ""
+    """Why it refuses the module, or what is wrong with what it makes."""
+
+
+class PairRow(msgspec.Struct, frozen=True):
+    """Two passes that change a module, and whether both orders give the same."""
+
+    first: str
+    second: str
+    effect: OrderEffect
+
+
+class EffectsView(msgspec.Struct, frozen=True):
+    """What each pass would make of the module at a stage."""
+
+    stage: str
+    rows: tuple[EffectRow, ...]
+    pairs: tuple[PairRow, ...] = ()
+
+    def to_text(self) -> str:
+        """List what the passes do, those that change the module first, then the pairs whose order matters."""
+        changing = [item for item in self.rows if item.effect == "changes"]
+        again = {True: "leaves it when it runs again", False: "changes it again", None: "refuses what it made"}
+        lines = [f"{len(changing)} of {len(self.rows)} passes would change the module after {self.stage}"]
+        lines += [
+            f"  {item.name}: +{item.added_count} -{item.removed_count} lines; {again[item.is_idempotent]}"
+            for item in changing
+        ]
+        stops = {"refuses": "refuses it", "breaks": "would leave it ill-formed"}
+        lines += [f"  {item.name} {stops[item.effect]}: {item.reason}" for item in self.rows if item.effect in stops]
+        needy = [item.name for item in self.rows if item.effect == "needs options"]
+        lines += [f"  not tried without options: {', '.join(needy)}"] if needy else []
+        told = {"different": "gives another module than the other order", "refused": "is possible in one order at most"}
+        ordered = [item for item in self.pairs if item.effect != "same"]
+        lines.append(f"{len(self.pairs) - len(ordered)} of {len(self.pairs)} pairs give the same in both orders")
+        lines += [f"  {item.first} with {item.second} {told[item.effect]}" for item in ordered]
+        return "\n".join(lines)
+
+
+class TensorPage(msgspec.Struct, frozen=True):
+    """A part of a tensor and the whole of its shape."""
+
+    tensor: Tensor
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    text: str = ""
+    """The part as text to copy, as NumPy prints it."""

@@ -14,8 +14,8 @@ from relax_core.cli.command_line import main
 from relax_core.engine.debug.replies import Dumped, Stopped, ValuesCompared
 from relax_core.engine.debug.requests import CompareValuesOf, DumpOf, MemoryOf, StopsOf
 from relax_core.engine.programs.program import ChangeAt
-from relax_core.engine.protocol import Execute, Failure, Program, RunOf, TensorPage, ValueOf
-from relax_core.engine.replies import Executed
+from relax_core.engine.protocol import Execute, Failure, Program, RunOf, ValueOf
+from relax_core.engine.replies import Executed, TensorPage
 from relax_core.engine.session import Session
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint, Run, Write

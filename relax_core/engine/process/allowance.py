@@ -16,6 +16,7 @@ from relax_core.engine.protocol import (
     Check,
     CrashOf,
     DevicesOf,
+    EffectsOf,
     Execute,
     HitsOf,
     LifeOf,
@@ -95,7 +96,7 @@ def doing(message: object) -> str:
             | SavedRunOf(program=program)
         ):
             return f"running `{program.entry or 'main'}`"
-        case PipelineOf() | StageOf() | RewriteOf() | Opt():
+        case PipelineOf() | StageOf() | RewriteOf() | EffectsOf() | Opt():
             return "running the passes"
         case Asm():
             return "compiling"

@@ -23,11 +23,10 @@ from relax_core.engine.protocol import (
     SavedRunOf,
     Stop,
     StopOf,
-    TensorPage,
     Try,
     ValueOf,
 )
-from relax_core.engine.replies import OpenedRun, SavedRun, WrittenBuffer
+from relax_core.engine.replies import OpenedRun, SavedRun, TensorPage, WrittenBuffer
 from relax_core.engine.screens import catalog_view, text_views
 from relax_core.present.catalog_of.catalog_models import Tried
 from relax_core.present.running.run import present_run

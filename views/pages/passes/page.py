@@ -27,6 +27,7 @@ from views.pages.passes.exports import stages_csv
 from views.pages.passes.rewriting import show_rules
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
+from views.pages.passes.trying import show_effects
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
@@ -87,6 +88,11 @@ def _first_shown(pipeline: Pipeline) -> int:
     changed = [stage for stage in pipeline.stages if stage.is_changed and stage.index > 0]
     preferred = [stage.index for stage in changed if stage.name == "LambdaLift"]
     return next(iter([*preferred, *(stage.index for stage in changed)]), 0)
+
+
+def _shown_stage(pipeline: Pipeline) -> int:
+    stage = state(FocusState).stage
+    return stage if 0 <= stage < len(pipeline.stages) else _first_shown(pipeline)
 
 
 def _on_steps(action: StepsAction) -> None:
@@ -249,8 +255,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
 
 
 def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
-    focus = state(FocusState)
-    stage = focus.stage if 0 <= focus.stage < len(pipeline.stages) else _first_shown(pipeline)
+    stage = _shown_stage(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
         height = stacked_height()
@@ -289,6 +294,8 @@ with page():
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
         show_rules(None if isinstance(stages, Failure) else stages)
+        if not isinstance(stages, Failure):
+            show_effects(_shown_stage(stages))
     if isinstance(stages, Failure):
         show_failure(stages)
     else:

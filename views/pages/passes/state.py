@@ -11,6 +11,8 @@ class PassesState:
 
     results: int = rules.switch()
     """The stages are run and compared."""
+    effects: int = rules.switch()
+    """Every pass is tried on the module of the stage."""
     rewrite: int = rules.number(0, rules.MOST_STEPS)
     """The rewrite of the stage that is shown on its own; 0: all of them are listed."""
     skip: int = rules.switch()
