@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
-from relax_core.ir.attrs import NO_ATTRS, Attrs
+from relax_core.ir.attrs import NO_ATTRS, Attrs, attr
 from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.node import Node, node
 from relax_core.ir.relay import TypeData
@@ -83,3 +83,10 @@ class IRModule(Node):
         by_name = {item.var.name: item for item in self.definitions}
         by_name.update((item.var.name, item) for item in added)
         return replace(self, definitions=tuple(by_name.values()))
+
+
+def without_own_symbol(function: BaseFunc, name: str) -> BaseFunc:
+    """Return a function without a `global_symbol` that says what every public function's is: its name."""
+    if function.is_private or attr(function.attrs, "global_symbol") != name:
+        return function
+    return replace(function, attrs=tuple(item for item in function.attrs if item[0] != "global_symbol"))

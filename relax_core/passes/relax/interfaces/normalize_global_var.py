@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import GlobalVar
-from relax_core.ir.module import BaseFunc, Definition, IRModule
+from relax_core.ir.module import BaseFunc, Definition, IRModule, without_own_symbol
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import NoOptions, Pass, PassContext
@@ -52,6 +52,10 @@ def _renamed(module: IRModule, name_of: dict[str, str], ctx: PassContext) -> IRM
         if item.var.name in name_of:
             why = "that is the name of a public function" if item.function.is_private else "its global_symbol"
             ctx.remark(new, "applied", f"@{item.var.name} is renamed to @{new.var.name}: {why}")
+            named = without_own_symbol(new.function, new.var.name)
+            if named is not new.function:
+                ctx.log.replace(new.function, named, "function with a global_symbol -> function of that name")
+                new = ctx.derive(replace(new, function=named), item)
         definitions.append(new)
     return with_definitions(module, tuple(definitions), ctx)
 
