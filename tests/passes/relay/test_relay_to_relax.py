@@ -14,6 +14,7 @@ import relax_core as rc
 from relax_core.diagnostics import CompileError, RunError
 from relax_core.engine.inputs import can_be_made_up, generate
 from relax_core.ir.dialect import dialect_of, relay_parts
+from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Function
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
@@ -338,6 +339,8 @@ def test_functions_that_stand_for_an_operator_stay_functions() -> None:
     agree(both(text, np.array([1, -1], "float32")), np.array([2, 0]))
     made = rc.run_pipeline(parsed(text), "RelayToRelax")[-1].after
     assert dict(made["region"].attrs)["Compiler"] == "dnnl"
+    assert not made["region"].is_private
+    assert first_difference(made, rc.parse(rc.script(made))) is None
     assert "Composite" in rc.script(made)
 
 

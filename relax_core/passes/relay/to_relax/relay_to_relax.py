@@ -13,7 +13,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import has_attr, with_attr
 from relax_core.ir.dialect import DIALECT_ATTR
 from relax_core.ir.expr import Call, Constant, Function, GlobalVar, Var
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import BaseFunc, Definition, IRModule, without_own_symbol
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.rewriting.builder import Names, normalize
 from relax_core.ir.rewriting.trampoline import run as run_steps
@@ -84,11 +84,11 @@ def _inner(module: IRModule) -> Collection[str]:
     return {name for name, user in uses if name in marked and name != user}
 
 
-def _exported(name: str, function: Function, ctx: PassContext, *, is_inner: bool) -> Function:
+def _exported(name: str, function: Function, ctx: PassContext, *, is_inner: bool) -> BaseFunc:
     """Return a function under its own name for the host, or private if only the module calls it."""
     if has_attr(function.attrs, "global_symbol"):
-        attrs = with_attr(function.attrs, "global_symbol", name)
-        return function if attrs is function.attrs else ctx.derive(replace(function, attrs=attrs), function)
+        named = without_own_symbol(replace(function, attrs=with_attr(function.attrs, "global_symbol", name)), name)
+        return ctx.derive(named, function)
     if is_inner:
         return ctx.derive(replace(function, is_private=True), function)
     return function
