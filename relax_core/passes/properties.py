@@ -8,7 +8,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-from relax_core.ir.attrs import attr, has_attr
+from relax_core.ir.attrs import attr
 from relax_core.ir.dialect import relay_parts
 from relax_core.ir.expr import (
     LEAVES,
@@ -141,7 +141,7 @@ def has_shape_heap(function: Function) -> bool:
 
 def _without_symbol(module: IRModule) -> Iterator[Node]:
     for item in module.definitions:
-        if not item.function.is_private and not has_attr(item.function.attrs, "global_symbol"):
+        if item.function.is_private:
             yield item.function
 
 
@@ -190,7 +190,7 @@ PROPERTIES: Mapping[str, Property] = MappingProxyType(
             Property("opaque blocks", "whose blocks have no iteration variables",
                      _in_prim_funcs(Block, lambda block: bool(block.iter_vars))),
             Property("no blocks", "whose prim funcs have no blocks", _in_prim_funcs(Block, lambda _: True)),
-            Property("global symbols", "whose public functions have a global_symbol", _without_symbol),
+            Property("global symbols", "whose functions all have a global_symbol", _without_symbol),
         )
     }
 )  # fmt: skip

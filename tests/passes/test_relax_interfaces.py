@@ -1,5 +1,6 @@
 """Passes on the interfaces of functions: as apache-tvm has them, and what a run gives."""
 
+import numpy as np
 import pytest
 
 import relax_core as rc
@@ -425,3 +426,31 @@ def test_what_a_parameter_checks_is_checked_where_it_is_inlined() -> None:
 """
     stage = passed(parse(text), "InlinePrivateFunctions")
     assert 'R.match_cast(u, R.Tensor((n, 3), dtype="float32"))' in rc.script(stage.after)
+
+
+NAMELESS = """
+    @T.prim_func(private=True, s_tir=True)
+    def k(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.sblock("b"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi]
+    @R.function(private=True)
+    def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        R.func_attr({"own": 1})
+        return R.call_tir(Module.k, (x,), R.Tensor((4,), "float32"))
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return Module.f(x)
+"""
+
+
+def test_functions_get_their_names_as_in_tvm() -> None:
+    stage = agrees(NAMELESS, relax.transform.AttachGlobalSymbol(), "AttachGlobalSymbol")
+    assert remarks(stage, "applied") == ["@k can be called by its name", "@f can be called by its name"]
+
+
+def test_a_private_function_runs_by_its_name() -> None:
+    module = rc.parse(in_tvm(NAMELESS).script())
+    given = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(rc.VirtualMachine(rc.build(module))["f"](given), given)

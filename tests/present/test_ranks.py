@@ -59,4 +59,5 @@ def test_every_change_of_a_program_with_many_effects_is_drawn() -> None:
         if stage.is_changed:
             graph = session.request(CompareGraph(that, stage.index))
             assert not isinstance(graph, Failure)
-            assert graph.svg
+            # The last pass makes the prim func of the shapes public: there is no Relax function to draw.
+            assert bool(graph.svg) == (stage.name != "AttachGlobalSymbol"), graph.empty_text
