@@ -454,3 +454,13 @@ def test_a_private_function_runs_by_its_name() -> None:
     module = rc.parse(in_tvm(NAMELESS).script())
     given = np.arange(4, dtype=np.float32)
     np.testing.assert_array_equal(rc.VirtualMachine(rc.build(module))["f"](given), given)
+
+
+def test_the_name_of_a_function_may_stand_in_its_attributes() -> None:
+    text = NAMELESS.replace('{"own": 1}', '{"own": 1, "global_symbol": "f"}').replace(
+        "function(private=True)", "function"
+    )
+    plain = text.replace(', "global_symbol": "f"', "")
+    assert first_difference(rc.parse(in_tvm(text).script()), rc.parse(in_tvm(plain).script())) is None
+    head = "from tvm.script import ir as I, relax as R, tirx as T\n@I.ir_module(s_tir=True)\nclass Module:\n"
+    assert first_difference(rc.parse(head + text), rc.parse(head + plain)) is None

@@ -35,7 +35,7 @@ from relax_core.frontend.tvmscript.tir.macro import is_macro
 from relax_core.frontend.tvmscript.unread import read_arguments, tell_arguments, tell_bases, tell_import, tell_keys
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import GlobalVar
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import BaseFunc, Definition, IRModule, without_own_symbol
 from relax_core.source import Span
 
 FUNCTION, PRIM_FUNC, MODULE = "relax.function", "tir.prim_func", "ir.ir_module"
@@ -313,8 +313,10 @@ def _definition(context: Context, scope: ModuleScope, item: _Marked) -> Definiti
     try:
         if item.decorator.kind == FUNCTION:
             reader = RelaxExprReader(context, scope, Scope(), prims=PrimVariables(scope.results))
-            return Definition(item.var, read_function(reader, item.node, item.decorator), span=span)
-        return Definition(item.var, read_prim_func(context, item.node, item.decorator), span=span)
+            function: BaseFunc = read_function(reader, item.node, item.decorator)
+        else:
+            function = read_prim_func(context, item.node, item.decorator)
+        return Definition(item.var, without_own_symbol(function, item.var.name), span=span)
     except Failed:
         return None
     except RecursionError:
