@@ -15,7 +15,7 @@ from relax_core.present.running.run_models import Breakpoint
 REQUESTS = get_args(AnyRequest)
 PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4),), "reported")
 VALUES = {
-    "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
+    "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "number": 1, "time": 2, "depth": 0, "register": 1,
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
     "bisect": BisectOf(PROGRAM), "content": b"PK",
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
