@@ -261,12 +261,8 @@ class _Lowering:
     def emit_match(self, item: Match, codes: tuple[tuple[int, int], ...]) -> None:
         pairs = [integer(number) for pair in codes for number in pair]
         rank = [] if item.builtin.endswith("prim_value") else [integer(len(codes))]
-        call = packed_call(item.builtin, item.value, self.heap_argument, *rank, *pairs, string(item.error))
+        call = packed_call(item.builtin, item.value, self.heap_var, *rank, *pairs, string(item.error))
         self.emit(effect(call), item.node, CHECK)
-
-    @property
-    def heap_argument(self) -> Expr:
-        return self.heap_var if self.heap.exprs else Null()
 
     def compute(self, node: Node, wanted: Iterable[PrimExpr]) -> None:
         """Compute every dimension whose variables are bound by now; one that can fail only where it is `wanted`."""
