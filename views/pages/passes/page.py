@@ -119,6 +119,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
                 st.rerun()
         if pipeline:
             _names_choice(pipeline)
+            show_effects(_shown_stage(pipeline))
 
 
 def _names_choice(pipeline: Pipeline) -> None:
@@ -294,8 +295,6 @@ with page():
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
         show_rules(None if isinstance(stages, Failure) else stages)
-        if not isinstance(stages, Failure):
-            show_effects(_shown_stage(stages))
     if isinstance(stages, Failure):
         show_failure(stages)
     else:

@@ -7,7 +7,7 @@ import streamlit as st
 from relax_core.diagnostics import plural
 from relax_core.engine.protocol import EffectsOf, Failure
 from relax_core.engine.replies import EffectsView
-from relax_core.present.escape import literal, prose
+from relax_core.present.escape import bold, literal, table
 from views.pages.passes.state import PassesState
 from views.shell.failures import show_failure
 from views.state.session import select, state
@@ -28,28 +28,24 @@ _HELP: Final = "Run every pass alone on the module of this stage, and each two t
 def show_effects(stage: int) -> None:
     """Offer to try every pass on the module of a stage, and show what came of it."""
     is_on = bool(state(PassesState).effects)
-    with st.popover("Try passes", key="passes.effects", help=_HELP):
-        if st.button("Hide" if is_on else "Try every pass", key="passes.effects.try", type="primary"):
-            select(effects=int(not is_on))
-            run_again()
-            st.rerun()
-        if not is_on:
-            st.caption("Which passes would change the module of this stage, and for which two does the order matter?")
-            return
-        reply = ask(EffectsOf(given_program(), stage))
-        if isinstance(reply, Failure):
-            show_failure(reply)
-        else:
-            _show(reply)
+    if st.button("Hide what passes do" if is_on else "Try every pass", key="passes.effects", help=_HELP):
+        select(effects=int(not is_on))
+        run_again()
+        st.rerun()
+    if not is_on:
+        return
+    reply = ask(EffectsOf(given_program(), stage))
+    if isinstance(reply, Failure):
+        show_failure(reply)
+    else:
+        _show(reply)
 
 
 def _show(view: EffectsView) -> None:
     changing = [row for row in view.rows if row.effect == "changes"]
     counts = ((sum(row.effect == effect for row in view.rows), words) for effect, words in _OTHERS.items())
-    rest = "; ".join(f"{count} {words}" for count, words in counts if count)
-    st.markdown(
-        f"**{len(changing)} of {len(view.rows)} passes** would change the module after {literal(view.stage)}; {rest}."
-    )
+    st.markdown(bold(f"{len(changing)} of {len(view.rows)} passes would change the module after {view.stage}"))
+    st.caption(literal("; ".join(f"{count} {words}" for count, words in counts if count)))
     if changing:
         rows = [
             {
@@ -66,8 +62,8 @@ def _show(view: EffectsView) -> None:
         st.dataframe(_matrix(view), hide_index=True, key="passes.effects.orders")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
     refusing = [row for row in view.rows if row.effect in ("refuses", "breaks")]
     if refusing:
-        with st.expander(f"Why not {plural(len(refusing), 'other')}"):
-            st.markdown("\n".join(f"- **{literal(row.name)}** {prose(row.reason)}" for row in refusing))
+        with st.expander(literal(f"Why not {plural(len(refusing), 'other')}")):
+            st.markdown(table(("Pass", "Why not"), ((row.name, row.reason) for row in refusing)))
 
 
 def _matrix(view: EffectsView) -> list[dict[str, str]]:
