@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 from relax_core.bytecode.executable import Executable
-from relax_core.diagnostics import CompileError, DiagnosedError
+from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.halving.changes import Locate
 from relax_core.engine.halving.minimise import Answer, Chosen, SpentError, Trials
 from relax_core.engine.halving.reply import RewriteShown
@@ -17,8 +18,6 @@ from relax_core.passes.pipeline import final_module
 from relax_core.passes.single_rewrites import after_rewrites, single_rewrites, without_rewrite
 
 Judge: TypeAlias = Callable[[Executable], Answer]
-_ALL_BUT: Literal[-1] = -1
-"""The sign of the number of a rewrite that is left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,34 +36,30 @@ class StageRewrites:
         run. It takes about `log2` of their number tries.
         """
         numbers = [number for number, _ in single_rewrites(self.stage)]
-
-        def run(chosen: Chosen) -> Answer:
-            (number,) = chosen
-            try:
-                return judge(self._built(number))
-            except DiagnosedError:
-                return "unresolved"
-
-        test = trials.tested(run, {})
+        behind = trials.tested(partial(self._answer, after_rewrites, judge), {})
+        left_out = trials.tested(partial(self._answer, without_rewrite, judge), {})
         try:
-            if not numbers or test(frozenset((numbers[-1],))) != "wrong":
+            if not numbers or behind(frozenset((numbers[-1],))) != "wrong":
                 return None
-            at = _boundary(numbers, lambda number: test(frozenset((number,))))
+            at = _boundary(numbers, lambda number: behind(frozenset((number,))))
         except SpentError:
             return None
         if at is None:
             return None
         try:
-            without = test(frozenset((_ALL_BUT * numbers[at],)))
+            without = left_out(frozenset((numbers[at],)))
         except SpentError:
             without = None
         return self._shown(numbers, at, without)
 
-    def _built(self, number: int) -> Executable:
-        made = after_rewrites(self.stage, number) if number >= 0 else without_rewrite(self.stage, _ALL_BUT * number)
-        if made.is_failed:
-            raise CompileError(made.diagnostics)
-        return self.build(final_module(self.stage.before, (made,)))
+    def _answer(self, part: Callable[[Stage, int], Stage], judge: Judge, chosen: Chosen) -> Answer:
+        """Judge the module that a part of the pass makes, which the only number in `chosen` tells."""
+        (number,) = chosen
+        made = part(self.stage, number)
+        try:
+            return judge(self.build(final_module(self.stage.before, (made,))))
+        except DiagnosedError:
+            return "unresolved"
 
     def _shown(self, numbers: list[int], at: int, without: Answer | None) -> RewriteShown:
         item = self.stage.log.replacements[numbers[at] - 1]
