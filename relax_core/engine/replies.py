@@ -5,7 +5,6 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from relax_core.engine.programs.program import Program
-from relax_core.passes.effects import Effect, OrderEffect
 from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem, StageDetail
 from relax_core.present.running.run_models import Tensor
 
@@ -289,6 +288,11 @@ class RewriteView(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     """What is wrong with the module: a pass need not leave a well-formed one between its rewrites."""
     is_left_out: bool = False
+
+
+Effect: TypeAlias = Literal["changes", "leaves", "refuses", "breaks", "needs options"]
+"""What a pass does to a module; `breaks`: what it makes is ill-formed, as of one that counts on another before it."""
+OrderEffect: TypeAlias = Literal["same", "different", "refused"]
 
 
 class EffectRow(msgspec.Struct, frozen=True):

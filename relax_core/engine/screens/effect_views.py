@@ -2,11 +2,11 @@
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.programs.effects import PassEffect, pair_effects, pass_effects
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import EffectsOf, Progress
 from relax_core.engine.replies import EffectRow, EffectsView, PairRow
 from relax_core.engine.screens.stage_views import reach
-from relax_core.passes.effects import PassEffect, pair_effects, pass_effects
 from relax_core.present.diff import line_counts
 
 

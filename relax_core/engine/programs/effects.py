@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from relax_core.diagnostics import Diagnostic
+from relax_core.engine.replies import Effect, OrderEffect
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
@@ -16,9 +17,6 @@ from relax_core.passes.own import OWN_PASSES
 from relax_core.passes.pipeline import EVERYWHERE, Step, run_step
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
 
-Effect: TypeAlias = Literal["changes", "leaves", "refuses", "breaks", "needs options"]
-"""`breaks`: what it makes is ill-formed, as of a pass that counts on another one before it."""
-OrderEffect: TypeAlias = Literal["same", "different", "refused"]
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 

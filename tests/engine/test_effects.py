@@ -7,10 +7,10 @@ import pytest
 
 import relax_core as rc
 from relax_core.cli import main
+from relax_core.engine.programs.effects import pair_effects, pass_effects
 from relax_core.engine.protocol import EffectsOf
 from relax_core.engine.session import Session
 from relax_core.ir.equality import structural_equal
-from relax_core.passes.effects import pair_effects, pass_effects
 from relax_core.passes.pipeline import run_pipeline
 from tests.engine.asking import ask
 from tests.engine.programs import sample
