@@ -34,6 +34,8 @@ def after_rewrites(stage: Stage, count: int) -> Stage:
 def without_rewrite(stage: Stage, number: int) -> Stage:
     """Return the stage without its rewrite `number`: what the others make of the module.
 
+    A node that several functions share stays as it is in all of them.
+
     Raises:
         CompileError: PS020: the pass has no such rewrite, or made it in a way of its own.
     """

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from relax_core import after_rewrites, without_rewrite
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, has_errors
 from relax_core.ir.equality import structural_equal
-from relax_core.ir.expr import Call, Op, op_name
+from relax_core.ir.expr import Call, GlobalVar, Op, op_name
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.passes.core import PassContext, Stage
@@ -34,16 +35,22 @@ class Module:
 X = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
 
 
+N = TypeVar("N", bound=Node)
+
+
 def subtracted(module: IRModule, ctx: PassContext) -> IRModule:
     """Replace each sum by a difference."""
+    return subtracted_in(module, ctx)
 
+
+def subtracted_in(root: N, ctx: PassContext) -> N:
     def minus(node: Node) -> Node | None:
         """Rule: add -> subtract."""
         return (
             replace(node, op=Op("relax.subtract")) if isinstance(node, Call) and op_name(node) == "relax.add" else None
         )
 
-    return ctx.rewrite(module, minus)
+    return ctx.rewrite(root, minus)
 
 
 def stage_of(passes: object, text: str = SOURCE) -> Stage:
@@ -112,6 +119,24 @@ def test_a_pass_that_insists_ends_with_a_diagnostic() -> None:
     assert found.is_failed
     assert found.diagnostics[0].code == "PS020"
     assert "the pass goes on until this is made" in found.diagnostics[0].message
+
+
+def test_a_node_that_many_functions_share_is_asked_for_in_each() -> None:
+    module = rc.parse(SOURCE)
+    (main,) = module.definitions
+    copies = (replace(main, var=GlobalVar(f"f{at}"), function=replace(main.function)) for at in range(30))
+    module = module.with_definitions(*copies)
+
+    def each(module: IRModule, ctx: PassContext) -> IRModule:
+        """Rewrite function by function."""
+        functions = (replace(item, function=subtracted_in(item.function, ctx)) for item in module.definitions)
+        return replace(module, definitions=tuple(functions))
+
+    (stage,) = run_pipeline(module, [each])
+    assert len(single_rewrites(stage)) == 3 * 31
+    made = after_rewrites(stage, 0)
+    assert not made.is_failed, made.diagnostics
+    assert "subtract" not in rc.script(made.after)
 
 
 def test_an_ill_formed_part_is_kept_as_rejected() -> None:

@@ -13,7 +13,7 @@ from relax_core.source import Span
 N = TypeVar("N", bound=Node)
 
 _PATIENCE: Final = 20
-"""So often a pass may ask for an application that is declined."""
+"""So often a pass may ask for an application that is declined, in one and the same node that it rewrites."""
 
 Rewritten: TypeAlias = Node | tuple[Node, ...]
 R = TypeVar("R", bound=Rewritten)
@@ -44,8 +44,8 @@ class RewriteLog:
     def __init__(self, takes: Takes | None = None) -> None:
         self._takes = takes
         self._applications = 0
-        self._declined = Counter[tuple[Node, str]]()
-        """How often what is declined was asked for."""
+        self._declined: dict[tuple[Node, str], Counter[Node | None]] = {}
+        """How often what is declined was asked for, by the node that was rewritten."""
         self._noted: list[tuple[Any, ...]] = []
         """What is not worked out yet: one of the methods for that, with its arguments."""
         self._replacements: list[Replacement] = []
@@ -64,25 +64,29 @@ class RewriteLog:
         """Record that `rule` put `after` in the place of `before`; nodes in `known` are not new."""
         self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known), 0))
 
-    def apply(self, before: Node, after: R, rule: str, known: Iterable[Node] = ()) -> "Node | R":
+    def apply(
+        self, before: Node, after: R, rule: str, known: Iterable[Node] = (), root: Node | None = None
+    ) -> "Node | R":
         """Record that `rule` puts `after` in the place of `before`, and return `after`; `before` if it is declined.
 
-        Nodes in `known` are not new. What was declined once stays so, however often a pass asks.
+        Nodes in `known` are not new; `root` is what is rewritten. What was declined once stays so, wherever the node is
+        met again.
 
         Raises:
-            CompileError: PS020: it asks without end.
+            CompileError: PS020: the pass asks without end.
         """
         if (before, rule) in self._declined:
-            return self._declines(before, rule)
+            return self._declines(before, rule, root)
         self._applications += 1
         if self._takes is not None and not self._takes(self._applications):
-            return self._declines(before, rule)
+            return self._declines(before, rule, root)
         self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known), self._applications))
         return after
 
-    def _declines(self, before: Node, rule: str) -> Node:
-        self._declined[before, rule] += 1
-        if self._declined[before, rule] > _PATIENCE:
+    def _declines(self, before: Node, rule: str, root: Node | None) -> Node:
+        asked = self._declined.setdefault((before, rule), Counter())
+        asked[root] += 1
+        if asked[root] > _PATIENCE:
             message = f"the pass goes on until this is made, so that it cannot be left out: {rule}"
             raise CompileError((Diagnostic("PS020", message, before.span),))
         return before
@@ -275,18 +279,18 @@ def rewrite(root: N, *rules: Rule, log: RewriteLog) -> N:
             continue
         else:
             rebuilt = current
-        memo[current] = _apply(rebuilt, rules, log)
+        memo[current] = _apply(rebuilt, rules, log, root)
     result = memo[root]
     assert isinstance(result, Node), "the root cannot become several nodes"
     return cast("N", result)
 
 
-def _apply(rebuilt: Node, rules: tuple[Rule, ...], log: RewriteLog) -> Rewritten:
+def _apply(rebuilt: Node, rules: tuple[Rule, ...], log: RewriteLog, root: Node) -> Rewritten:
     result: Rewritten = rebuilt
     for rule in rules:
         if isinstance(result, tuple):
             break
         after = rule(result)
         if after is not None and after is not result:
-            result = log.apply(result, after, rule_name(rule))
+            result = log.apply(result, after, rule_name(rule), root=root)
     return result
