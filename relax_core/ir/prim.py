@@ -1,7 +1,7 @@
 """Scalar and index expressions, shared by Relax shapes and TIR."""
 
 import re
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeGuard
 
 from relax_core.ir.node import Node, node
 from relax_core.source import Span
@@ -218,7 +218,7 @@ def const(value: int | float, dtype: str | None = None, *, span: Span | None = N
             return FloatImm(float(value), dtype or "float32", span=span)
 
 
-def is_number(expr: object, value: int) -> bool:
+def is_number(expr: object, value: int) -> TypeGuard[IntImm]:
     """Tell whether `expr` is the literal integer `value`, of any dtype."""
     return isinstance(expr, IntImm) and expr.value == value
 

@@ -9,7 +9,7 @@ from relax_core.frontend.tvmscript.tir.block import BUFFER
 from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ir.intrinsics import UNKNOWN_POINTER
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, PrimExpr, PrimVar
+from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, PrimExpr, PrimVar, is_number
 from relax_core.ir.tir import (
     NOTHING,
     Allocate,
@@ -430,7 +430,7 @@ def _message(stmt: AssertStmt) -> str:
 
 
 def _starts_at_zero(loop: For) -> bool:
-    return isinstance(loop.start, IntImm) and loop.start.value == 0
+    return is_number(loop.start, 0)
 
 
 def _is_plain(loop: For) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from relax_core.ir.prim import IntImm, PointerVar, PrimExpr, PrimVar
+from relax_core.ir.prim import IntImm, PointerVar, PrimExpr, PrimVar, is_number
 from relax_core.ir.tir import Buffer, BufferRegion
 from relax_core.printer.literals import quoted
 from relax_core.printer.scalars import ScalarPrinter
@@ -77,7 +77,7 @@ class BufferPrinter:
 
 
 def _is_one(extent: PrimExpr) -> bool:
-    return isinstance(extent, IntImm) and extent.value == 1
+    return is_number(extent, 1)
 
 
 def type_of_variable(var: PrimVar) -> str:

@@ -9,7 +9,7 @@ from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.tir.arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir.reader import TirReader
 from relax_core.ir.attrs import Attrs, AttrValue
-from relax_core.ir.prim import IntImm, PrimExpr
+from relax_core.ir.prim import PrimExpr, is_number
 from relax_core.ir.tir import Buffer
 
 NAMES = (
@@ -50,7 +50,7 @@ def read_buffer(
 def _offset(reader: TirReader, node: ast.expr | None, *, keeps_zero: bool) -> PrimExpr | None:
     """Read an offset in elements; 0 is none, unless a factor without an offset would make it a variable."""
     value = None if node is None else reader.dimension(node)
-    return None if isinstance(value, IntImm) and value.value == 0 and not keeps_zero else value
+    return None if is_number(value, 0) and not keeps_zero else value
 
 
 def _scope(reader: TirReader, node: ast.expr | None) -> str:

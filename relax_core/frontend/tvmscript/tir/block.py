@@ -12,7 +12,7 @@ from relax_core.frontend.tvmscript.tir.arguments import given
 from relax_core.frontend.tvmscript.tir.body import BlockParts, TirBody
 from relax_core.frontend.tvmscript.unread import tell_arguments, tell_unused
 from relax_core.ir.attrs import attr, attrs_of
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of, is_number
 from relax_core.ir.tir import BufferParam, IterKind, IterVar, MatchRegion
 
 _KINDS: Mapping[str, IterKind] = MappingProxyType(
@@ -72,7 +72,7 @@ def _axis(body: TirBody, value: ast.Call, kind: IterKind) -> _Axis:
 
 
 def _nonzero(start: PrimExpr | None) -> PrimExpr | None:
-    return None if isinstance(start, IntImm) and start.value == 0 else start
+    return None if is_number(start, 0) else start
 
 
 def _remap(body: TirBody, value: ast.Call) -> list[_Axis]:

@@ -23,6 +23,7 @@ from relax_core.ir.prim import (
     bits_of,
     const,
     dtype_of,
+    is_number,
     lanes_of,
     vector_of,
 )
@@ -94,7 +95,7 @@ def read_method(reader: TirReader, buffer: Buffer, method: str, node: ast.Call) 
         case "scope":
             return StringImm(buffer.scope, span=context.span(node))
         case "is_scalar":
-            is_one = all(isinstance(dim, IntImm) and dim.value == 1 for dim in buffer.shape)
+            is_one = all(is_number(dim, 1) for dim in buffer.shape)
             return IntImm(int(is_one), "bool", span=context.span(node))
         case _:
             raise context.unsupported(node, f"`{source_of(node)}`", f"there is no method `{method}` of buffers here")

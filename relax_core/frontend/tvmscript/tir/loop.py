@@ -11,7 +11,7 @@ from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir.arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir.reader import TirReader
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimList, PrimVar, dtype_of
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimList, PrimVar, dtype_of, is_number
 from relax_core.ir.tir import For, LoopKind, Stmt
 from relax_core.source import Span
 
@@ -60,7 +60,7 @@ def read_head(reader: TirReader, inner: TirReader, target: ast.expr, iterator: a
         annotations = read_attributes(context, values["annotations"]) if "annotations" in values else NO_ATTRS
         step = reader.scalars.as_dtype(values["step"], dtype_of(ranges[0][1])) if "step" in values else None
     loop_vars = _loop_vars(inner, target, iterator, ranges)
-    step = None if isinstance(step, IntImm) and step.value == 1 else step
+    step = None if is_number(step, 1) else step
     return LoopHead(tuple(loop_vars), tuple(ranges), _KINDS.get(name, "serial"), thread, annotations, step)
 
 

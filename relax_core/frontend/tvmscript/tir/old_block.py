@@ -8,7 +8,7 @@ from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.tir.arguments import given
 from relax_core.frontend.tvmscript.tir.body import TirBody
 from relax_core.frontend.tvmscript.tir.reader import TirReader
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of, is_number
 from relax_core.ir.tir import IterKind, IterVar
 
 _KINDS: Mapping[str, IterKind] = MappingProxyType(
@@ -40,7 +40,7 @@ def read_head(body: TirBody, call: ast.Call, target: ast.expr | None) -> str:
         var = body.reader.define(item.id, dtype_of(extent), item)
         place = len(around) - len(names) + number
         binding: PrimExpr = around[place] if place >= 0 else IntImm(0, dtype_of(extent))
-        start = None if isinstance(start, IntImm) and start.value == 0 else start
+        start = None if is_number(start, 0) else start
         block.iter_vars.append(IterVar(var, extent, binding, kind, start, span=context.span(item)))
     return name
 

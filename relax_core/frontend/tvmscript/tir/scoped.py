@@ -18,7 +18,18 @@ from relax_core.frontend.tvmscript.tir.reader import TirReader
 from relax_core.frontend.tvmscript.unread import tell_arguments, tell_keys, tell_unused
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.intrinsics import UNKNOWN_POINTER
-from relax_core.ir.prim import IntImm, Intrinsic, PointerVar, PrimExpr, PrimVar, StringImm, bits_of, const, dtype_of
+from relax_core.ir.prim import (
+    IntImm,
+    Intrinsic,
+    PointerVar,
+    PrimExpr,
+    PrimVar,
+    StringImm,
+    bits_of,
+    const,
+    dtype_of,
+    is_number,
+)
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,
@@ -275,7 +286,7 @@ def _inferred(source: Buffer, shape: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ..
     if len(known) != len(shape) - 1 or len(sizes) != len(source.shape):
         return shape
     left = math.prod(sizes) // math.prod(known)
-    return tuple(IntImm(left, dim.dtype) if isinstance(dim, IntImm) and dim.value == -1 else dim for dim in shape)
+    return tuple(IntImm(left, dim.dtype) if is_number(dim, -1) else dim for dim in shape)
 
 
 def _in_scope(buffer: Buffer, scope: str) -> Buffer:

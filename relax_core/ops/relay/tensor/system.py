@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import VOID, AdtType, Expr, FuncType, TensorType, Tuple, Type
-from relax_core.ir.prim import AnyDim, IntImm
+from relax_core.ir.prim import AnyDim, IntImm, is_number
 from relax_core.ops.relay.entry import op, passing
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.tensor.create import shape_of
@@ -48,7 +48,7 @@ def _alloc_tensor(call: RelayCall) -> Type:
     given = next((name for name in ("const_shape", "assert_shape") if _is_shape(call.attrs.get(name))), "")
     if given:
         # A size of -1 is one that only the run knows.
-        dims = tuple(AnyDim() if isinstance(dim, IntImm) and dim.value == -1 else dim for dim in new_dims(call, given))
+        dims = tuple(AnyDim() if is_number(dim, -1) else dim for dim in new_dims(call, given))
     elif call.constant(2) is not None:
         dims = tuple(IntImm(int(item)) for item in call.constant(2) or ())
     return TensorType(dims, call.dtype() or "float32")

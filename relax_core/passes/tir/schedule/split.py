@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import prod
 
 from relax_core.ir.module import IRModule
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary, is_number
 from relax_core.ir.tir import For
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.tir.arithmetic import tidy
@@ -30,7 +30,7 @@ def run(module: IRModule, options: SplitOptions, ctx: PassContext) -> IRModule:
     variables = [PrimVar(f"{loop.var.name}_{at}", loop.var.dtype) for at in range(len(factors))]
     value: PrimExpr = variables[0]
     for var, factor in zip(variables[1:], factors[1:], strict=True):
-        scaled = value if isinstance(factor, IntImm) and factor.value == 1 else binary("*", value, factor)
+        scaled = value if is_number(factor, 1) else binary("*", value, factor)
         value = binary("+", scaled, var)
     loops = [
         For(var, IntImm(0, var.dtype), factor, loop.body, span=loop.span)
@@ -73,7 +73,7 @@ def _is_exact(loop: For, factors: tuple[PrimExpr, ...]) -> bool:
         if not isinstance(factor, IntImm):
             return False
         total *= factor.value
-    return isinstance(loop.extent, IntImm) and loop.extent.value == total
+    return is_number(loop.extent, total)
 
 
 PASS = Pass(
