@@ -189,6 +189,9 @@ def _list_rewrites(engine: Engine, asked: StageOf) -> int:
         place = f"line {item.line}: " if item.line else ""
         own = "" if item.is_single else " (not on its own)"
         say(f"{item.number:4}  {place}{item.before} -> {item.after}  [{item.rule}]{own}")
+    left_out = reply.detail.rewrite_count - len(reply.detail.rewrites)
+    if left_out:
+        say(f"and {left_out} more, with the numbers up to {reply.detail.rewrite_count}")
     if not reply.detail.rewrites:
         say(f"{reply.detail.name} replaced nothing")
     return 0

@@ -294,7 +294,10 @@ class StageDetail(msgspec.Struct, frozen=True):
     summary: str
     """Such as `1 function lifted, 1 value captured`."""
     rewrites: tuple[Rewrite, ...] = ()
+    """The first of them, if there are very many."""
     remarks: tuple[Remark, ...] = ()
+    rewrite_count: int = 0
+    """How many there are."""
 
 
 class Chip(msgspec.Struct, frozen=True, array_like=True):

@@ -77,7 +77,7 @@ def present_detail(
         )
         for item in stage.remarks
     )
-    return models.StageDetail(stage.pass_name, summary(stage), rewrites, remarks)
+    return models.StageDetail(stage.pass_name, summary(stage), rewrites, remarks, len(stage.log.replacements))
 
 
 def summary(stage: Stage) -> str:

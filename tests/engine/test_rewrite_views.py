@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from relax_core.cli import main
-from relax_core.engine.protocol import Failure, RewriteOf
+from relax_core.engine.protocol import Failure, RewriteOf, StageOf
 from relax_core.engine.session import Session
 from tests.engine.asking import ask
 from tests.engine.programs import SAMPLES, sample
@@ -53,6 +53,21 @@ def test_what_is_not_there_is_refused(session: Session, stage: int, number: int,
     reply = session.request(RewriteOf(MLP, stage, number))
     assert isinstance(reply, Failure)
     assert reply.problems[0].code == code
+
+
+def test_of_very_many_rewrites_the_first_are_listed_and_the_rest_counted(
+    session: Session, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = "\n".join(f"    x{at + 1} = R.add(x{at}, x{at})" for at in range(600))
+    text = f'@R.function\ndef main(x0: R.Tensor((2,), "float32")):\n{lines}\n    return x600\n'
+    long = msgspec.structs.replace(MLP, text=text, name="long.py", pipeline="LegalizeOps")
+    detail = ask(session, StageOf(long, 1)).detail
+    assert (len(detail.rewrites), detail.rewrite_count) == (500, 600)
+    assert ask(session, RewriteOf(long, 1, 600)).numbers == tuple(range(1, 601))
+    plain = tmp_path / "long.py"
+    plain.write_text(text)
+    assert main(["opt", str(plain), "--passes", "LegalizeOps", "--list-rewrites"]) == 0
+    assert capsys.readouterr().out.endswith("and 100 more, with the numbers up to 600\n")
 
 
 def test_the_command_line_lists_and_makes_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -239,6 +239,7 @@ DETAIL = StageDetail(
         Rewrite(2, "closure", f"make_closure {HOSTILE}", "bind"),
     ),
     (Remark(1, "applied", "`closure` reads `x` from `main`.", ("n1",), 5),),
+    rewrite_count=2,
 )
 
 _BEFORE: tuple[tuple[Mark, str], ...] = (

@@ -24,7 +24,8 @@ from relax_core.engine.replies import RewriteView, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.pages.passes.exports import stages_csv
-from views.pages.passes.rewriting import show_rules
+from views.pages.passes.rewriting import show_problem, show_rules
+from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
@@ -56,7 +57,7 @@ _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 def _on_pipeline(action: PipelineAction) -> None:
     match action.kind:
         case "stage":
-            select(stage=action.stage, node="", rewrite=0)
+            go_to_stage(action.stage, node="")
         case "command" if action.command == "view":
             shown = _view()
             select(view=_CYCLE[(_CYCLE.index(shown) + 1) % len(_CYCLE)] if shown in _CYCLE else "both")
@@ -71,7 +72,7 @@ def _on_diff(action: DiffAction) -> None:
         case "tab":
             select(view=action.command)
         case "stage":
-            select(stage=action.stage, node="", rewrite=0)
+            go_to_stage(action.stage, node="")
         case "rewrite":
             select(rewrite=action.rewrite, skip=int(action.is_left_out))
 
@@ -96,7 +97,7 @@ def _shown_stage(pipeline: Pipeline) -> int:
 
 
 def _on_steps(action: StepsAction) -> None:
-    select(pipeline=action.text, stage=-1, rewrite=0)
+    go_to_stage(FIRST_SHOWN, pipeline=action.text)
 
 
 def _pipeline_form(pipeline: Pipeline | None) -> None:
@@ -111,11 +112,11 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
         text = st.text_area("Passes, in order", value=current.pipeline or default, height=110, help=_PASSES_HELP)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
-                select(pipeline="" if text.strip() == default and not current.pipeline else text, stage=-1, rewrite=0)
+                go_to_stage(FIRST_SHOWN, pipeline="" if text.strip() == default and not current.pipeline else text)
                 run_again()
                 st.rerun()
             if st.button("Default pipeline", key="passes.default"):
-                select(pipeline="", stage=-1, rewrite=0)
+                go_to_stage(FIRST_SHOWN, pipeline="")
                 st.rerun()
         if pipeline:
             _names_choice(pipeline)
@@ -133,7 +134,7 @@ def _names_choice(pipeline: Pipeline) -> None:
 
     def changed() -> None:
         names = st.session_state["passes.names"]
-        select(pipeline=_NAMES.sub(f"LambdaLift(names='{names}')", text), stage=-1, rewrite=0)
+        go_to_stage(FIRST_SHOWN, pipeline=_NAMES.sub(f"LambdaLift(names='{names}')", text))
 
     st.selectbox(
         "Names of lifted functions",
@@ -175,7 +176,7 @@ def _show_results(found: Bisection | Failure | None) -> None:
 
 
 def _show_culprit(stage: int) -> None:
-    select(stage=stage, view="values", node="", rewrite=0)
+    go_to_stage(stage, view="values", node="")
 
 
 def _export(pipeline: Pipeline, view: StageView) -> None:
@@ -209,7 +210,10 @@ def _single_rewrite(stage: int) -> RewriteView | None:
         return None
     reply = ask(RewriteOf(given_program(), stage, current.rewrite, bool(current.skip)))
     if isinstance(reply, Failure):
-        show_failure(reply)
+        for problem in reply.problems:
+            show_problem(problem)
+        if not reply.problems:
+            show_failure(reply)
         st.button("All rewrites", key="passes.rewrites", on_click=_list_rewrites)
         return None
     return reply

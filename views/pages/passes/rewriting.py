@@ -12,8 +12,9 @@ from relax_core.engine.programs.program import with_rules_stage
 from relax_core.engine.protocol import Failure, StageOf
 from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Pipeline, Problem, Stage
+from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.shell.frame import chip
-from views.state.session import select, state
+from views.state.session import state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, run_again
 from views.worker.program import given_program
@@ -92,9 +93,9 @@ def _apply(text: str) -> None:
     """Take a text of rules, with a stage for it in a pipeline of one's own."""
     pipeline = state(ProgramState).pipeline
     if text.strip():
-        select(rule_text=text, pipeline=with_rules_stage(pipeline) if pipeline else "", stage=-1, rewrite=0)
+        go_to_stage(FIRST_SHOWN, rule_text=text, pipeline=with_rules_stage(pipeline) if pipeline else "")
     else:
-        select(rule_text="", pipeline=_STAGE.sub("", pipeline).strip().rstrip(","), stage=-1, rewrite=0)
+        go_to_stage(FIRST_SHOWN, rule_text="", pipeline=_STAGE.sub("", pipeline).strip().rstrip(","))
     run_again()
     st.rerun()
 
@@ -102,7 +103,7 @@ def _apply(text: str) -> None:
 def _show_findings(stage: Stage) -> None:
     """List what was applied where and what came closest, or what is wrong with the rules."""
     for problem in stage.problems:
-        _show_problem(problem)
+        show_problem(problem)
     view = ask(StageOf(given_program(), stage.index))
     if isinstance(view, Failure):
         return
@@ -113,7 +114,7 @@ def _show_findings(stage: Stage) -> None:
     st.button("Show this stage", key=f"passes.rules.show.{stage.index}", on_click=_show, args=(stage.index,))
 
 
-def _show_problem(problem: Problem) -> None:
+def show_problem(problem: Problem) -> None:
     """Say what is wrong, above the line of the rules with a mark below the place."""
     st.markdown(f"{badge(problem.code, 'red')} {prose(problem.message)}")
     if problem.excerpt:
@@ -132,7 +133,7 @@ def _marked(problem: Problem) -> str:
 
 
 def _show(stage: int) -> None:
-    select(stage=stage, view="text", node="")
+    go_to_stage(stage, view="text", node="")
 
 
 def _show_value(stage: Stage) -> None:
@@ -166,4 +167,4 @@ def _words(found: ValuesCompared) -> str:
 
 
 def _show_values(stage: int) -> None:
-    select(stage=stage, view="values", node="", rewrite=0)
+    go_to_stage(stage, view="values", node="")

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from relax_core.engine.debug.replies import ValueRow
-from relax_core.present.models import Diff, Pipeline, Problem, Remark, Rewrite, StageDetail
+from relax_core.present.models import Diff, Pipeline, Problem, StageDetail
 from views.widgets.channel import PANE_HEIGHT, channel
 
 DiffTab = Literal["both", "text", "graph", "rewrites", "remarks", "values"]
@@ -41,10 +41,8 @@ class DiffAction:
 class DiffProps(msgspec.Struct, frozen=True):
     """What the page says beside the model."""
 
-    title: str
-    summary: str
-    rewrites: tuple[Rewrite, ...]
-    remarks: tuple[Remark, ...]
+    detail: StageDetail | None
+    """Gives the head and the lists."""
     tabs: tuple[tuple[DiffTab, str], ...]
     tab: DiffTab
     stages: tuple[tuple[int, str, bool], ...]
@@ -94,10 +92,7 @@ def diff(
         key,
         model,
         view=DiffProps(
-            title=detail.name if detail else "",
-            summary=detail.summary if detail else "",
-            rewrites=detail.rewrites if detail else (),
-            remarks=detail.remarks if detail else (),
+            detail=detail,
             tabs=() if detail is None else _views(detail),
             tab=tab,
             stages=() if pipeline is None else _stages(pipeline),
@@ -122,7 +117,7 @@ def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:
         ("both", "Text and graph"),
         ("text", "Text"),
         ("graph", "Graph"),
-        ("rewrites", f"Rewrites {len(detail.rewrites)}"),
+        ("rewrites", f"Rewrites {detail.rewrite_count}"),
         ("remarks", f"Remarks {len(detail.remarks)}"),
         ("values", "Values"),
     )

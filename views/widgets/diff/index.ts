@@ -64,7 +64,10 @@ class DiffPane {
     const isSame =
       props.single?.number === next.single?.number && props.single?.is_left_out === next.single?.is_left_out;
     return (
-      isSame && props.tab === next.tab && props.title === next.title && props.problems.length === next.problems.length
+      isSame &&
+      props.tab === next.tab &&
+      props.detail?.name === next.detail?.name &&
+      props.problems.length === next.problems.length
     );
   }
 
@@ -76,10 +79,10 @@ class DiffPane {
   private drawHead(props: DiffProps): void {
     const pick = (id: DiffProps["tab"]) => this.tell({ kind: "tab", command: id, node: this.selected });
     const views = this.root.clientWidth < TABS_WIDTH ? choice : segments;
-    this.head.hidden = !props.title;
-    const summary = el("span", { class: "n" }, props.summary);
+    this.head.hidden = !props.detail;
+    const summary = el("span", { class: "n" }, props.detail?.summary);
     const tabs = props.tabs.length ? views("View", props.tabs, props.tab, pick) : "";
-    replace(this.head, el("b", {}, props.title), summary, el("span", { class: "sp" }), tabs);
+    replace(this.head, el("b", {}, props.detail?.name), summary, el("span", { class: "sp" }), tabs);
   }
 
   private drawScrub(props: DiffProps): void {

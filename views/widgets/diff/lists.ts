@@ -20,7 +20,8 @@ const lineCell = (line: number) => el("td", { class: "muted r" }, line ? `line $
 const numberCell = (number: number) => el("td", { class: "m muted r" }, number);
 
 export function rewriteList(props: DiffProps, selected: string, select: Select, show: ShowRewrite): Child {
-  const rows = props.rewrites.map((item) => {
+  const rewrites = props.detail?.rewrites ?? [];
+  const rows = rewrites.map((item) => {
     const row = el(
       "tr",
       { class: item.node && item.node === selected ? "on" : "" },
@@ -34,7 +35,11 @@ export function rewriteList(props: DiffProps, selected: string, select: Select, 
     return pickable(row, () => item.node && select(item.node, item.line));
   });
   if (!rows.length) return empty("No rewrites", "This pass replaced nothing.");
-  return list("Rewrites", ["#", "Before", "After", "Rule", "", ""], rows);
+  const left = (props.detail?.rewrite_count ?? 0) - rewrites.length;
+  const more = left
+    ? el("div", { class: "pad muted" }, `${left} more are not listed; Step leads from each rewrite to the next.`)
+    : "";
+  return [list("Rewrites", ["#", "Before", "After", "Rule", "", ""], rows), more];
 }
 
 function singleButtons(number: number, show: ShowRewrite): Child {
@@ -83,7 +88,7 @@ export function singleHead(single: SingleRewrite, show: ShowRewrite): Child {
 }
 
 export function remarkList(props: DiffProps, select: Select): Child {
-  const rows = props.remarks.map((item) => {
+  const rows = (props.detail?.remarks ?? []).map((item) => {
     const kind = el("td", {}, chip(item.kind, REMARK_TONE[item.kind]));
     const message = el("td", {}, prose(item.message));
     const row = el("tr", {}, numberCell(item.number), kind, message, lineCell(item.line));
@@ -134,7 +139,7 @@ export function failure(props: DiffProps, hasTexts: boolean): Child {
   const told = el(
     "div",
     { class: "failed" },
-    el("b", {}, `${props.title} failed`),
+    el("b", {}, `${props.detail?.name} failed`),
     lines,
     el("p", { class: "muted" }, rest),
   );

@@ -275,10 +275,8 @@ export interface DiffAction {
 
 /** What the page says beside the model. */
 export interface DiffProps {
-  readonly title: string;
-  readonly summary: string;
-  readonly rewrites: readonly Rewrite[];
-  readonly remarks: readonly Remark[];
+  /** Gives the head and the lists. */
+  readonly detail: StageDetail | null;
   readonly tabs: readonly (readonly ["both" | "graph" | "remarks" | "rewrites" | "text" | "values", string])[];
   readonly tab: "both" | "graph" | "remarks" | "rewrites" | "text" | "values";
   /** Number, name, and whether the stage changed anything. */
@@ -1115,6 +1113,18 @@ export interface Stage {
   readonly label: string;
   /** What its problems come to, in two words; empty: the pass failed. */
   readonly mark: string;
+}
+
+/** The middle and the right of the Passes page for one stage. */
+export interface StageDetail {
+  readonly name: string;
+  /** Such as `1 function lifted, 1 value captured`. */
+  readonly summary: string;
+  /** The first of them, if there are very many. */
+  readonly rewrites: readonly Rewrite[];
+  readonly remarks: readonly Remark[];
+  /** How many there are. */
+  readonly rewrite_count: number;
 }
 
 /** What came of running the module after a stage; `follows` is the stage that it only repeats, or -1. */
