@@ -108,19 +108,10 @@ from relax_core.passes.tir import (
     unroll_loop,
     vectorize_loop,
 )
-from relax_core.passes.tir.schedule import (
-    bind,
-    cache_read,
-    cache_write,
-    compute_inline,
-    decompose_reduction,
-    fuse,
-    parallel,
-    reorder,
-    split,
-    unroll,
-    vectorize,
-)
+from relax_core.passes.tir.schedule.blocks import compute_inline
+from relax_core.passes.tir.schedule.buffers import cache_read, cache_write
+from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
+from relax_core.passes.tir.schedule.reductions import decompose_reduction
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
     {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import For, LoopKind
 from relax_core.passes.core import PassContext
-from relax_core.passes.tir.schedule.iterations import first_shared
+from relax_core.passes.tir.schedule.loops.iterations import first_shared
 from relax_core.passes.tir.schedule.nest import (
     Nest,
     axes_of,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.tir.schedule.kinds import LoopKindChange, LoopOptions, with_kind
+from relax_core.passes.tir.schedule.loops.kinds import LoopKindChange, LoopOptions, with_kind
 from relax_core.passes.tir.schedule.nest import REFUSED
 
 TAGS = (*(f"{kind}Idx.{axis}" for kind in ("block", "thread") for axis in "xyz"), "vthread", "vthread.x", "vthread.y",

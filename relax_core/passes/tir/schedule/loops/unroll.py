@@ -2,7 +2,7 @@
 
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.tir.schedule.kinds import LoopKindChange, LoopOptions, with_kind
+from relax_core.passes.tir.schedule.loops.kinds import LoopKindChange, LoopOptions, with_kind
 
 
 def run(module: IRModule, options: LoopOptions, ctx: PassContext) -> IRModule:

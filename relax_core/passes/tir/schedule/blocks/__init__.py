@@ -1,0 +1,1 @@
+"""Schedule primitives on blocks: where they stand and which of them are one."""

@@ -1,0 +1,1 @@
+"""Schedule primitives on buffers: copies of them, their scopes and layouts."""

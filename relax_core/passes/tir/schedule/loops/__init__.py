@@ -1,0 +1,1 @@
+"""Schedule primitives on loops: how they are divided, joined and ordered, and how they run."""

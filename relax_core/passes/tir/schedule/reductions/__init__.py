@@ -1,0 +1,1 @@
+"""Schedule primitives on reductions: their initial values, and their parts."""
