@@ -108,7 +108,7 @@ from relax_core.passes.tir import (
     unroll_loop,
     vectorize_loop,
 )
-from relax_core.passes.tir.schedule.blocks import compute_inline
+from relax_core.passes.tir.schedule.blocks import compute_at, compute_inline, reverse_compute_at
 from relax_core.passes.tir.schedule.buffers import cache_read, cache_write
 from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
 from relax_core.passes.tir.schedule.reductions import decompose_reduction
@@ -224,6 +224,8 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             unroll,
             bind,
             decompose_reduction,
+            compute_at,
+            reverse_compute_at,
             compute_inline,
             cache_read,
             cache_write,

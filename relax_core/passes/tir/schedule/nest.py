@@ -10,7 +10,7 @@ from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.prove import canonical_key
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import Binary, PrimExpr, PrimVar, binary, is_number
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary, is_number
 from relax_core.ir.tir import (
     Block,
     BufferLoad,
@@ -88,6 +88,11 @@ def nest_of(module: IRModule, block: str, function: str, ctx: PassContext) -> Ne
         ctx.fail(UNKNOWN, f"there is no block {block or 'without a name'}", functions[0][1], hint)
     owners = ", ".join(dict.fromkeys(nest.name for nest in found))
     ctx.fail(UNKNOWN, f"there are {len(found)} blocks {block}, in {owners}", found[1].block, "write function='...'")
+
+
+def block_nest(nest: Nest, block: Block) -> Nest:
+    """Return the nest of another block of the same function."""
+    return next(item for item in _nests(nest.name, nest.function, nest.ctx) if item.block is block)
 
 
 def _nests(name: str, function: PrimFunc, ctx: PassContext) -> Iterator[Nest]:
@@ -247,3 +252,16 @@ def plain_loop(nest: Nest, loop: For, verb: str) -> None:
     if loop.step is not None or not is_number(loop.start, 0):
         hint = "CanonicalizeLoop lets loops count from 0 by 1"
         nest.refuse(f"{loop.var.name} does not count from 0 by 1, as {verb} needs it", loop, hint)
+
+
+def conjuncts(condition: PrimExpr | None) -> Iterator[PrimExpr]:
+    """Yield the conditions that `condition` joins with "and", in order; none for `None` and for what always holds."""
+    stack = [] if condition is None else [condition]
+    while stack:
+        match stack.pop():
+            case Binary(op="and", a=a, b=b):
+                stack += (b, a)
+            case IntImm(value=value, dtype="bool") if value:
+                pass
+            case part:
+                yield part

@@ -6,9 +6,10 @@ from dataclasses import replace
 from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, map_children, postorder, preorder
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.node import Node, children, map_children, postorder, preorder
+from relax_core.ir.prim import IntImm, LetExpr, PrimExpr, PrimVar
 from relax_core.ir.tir import (
+    Allocate,
     Block,
     Buffer,
     BufferLoad,
@@ -18,6 +19,8 @@ from relax_core.ir.tir import (
     DeclBuffer,
     For,
     IterVar,
+    LaunchThread,
+    LetStmt,
     PrimFunc,
     SeqStmt,
     Stmt,
@@ -188,3 +191,73 @@ def copy_nest(source: Buffer, target: Buffer, name: str) -> Stmt:
     for var, size in reversed(list(zip(loops, source.shape, strict=True))):
         body = For(var, IntImm(0, var.dtype), size, body)
     return body
+
+
+def path_to(stmt: Stmt, node: Node) -> tuple[Stmt, ...]:
+    """Return the statements from `stmt` to the innermost one that holds `node`, which is in it."""
+    path = [stmt]
+    while True:
+        parts = (item for item in children(path[-1]) if isinstance(item, Stmt))
+        inner = next((part for part in parts if any(item is node for item in preorder(part))), None)
+        if inner is None:
+            return tuple(path)
+        path.append(inner)
+
+
+def outer_variables(function: PrimFunc) -> frozenset[PrimVar]:
+    """Return the variables that have a value in all of a function."""
+    dims = (part for item in function.buffers for dim in item.buffer.shape for part in preorder(dim))
+    return frozenset((*function.params, *(part for part in dims if isinstance(part, PrimVar))))
+
+
+def free_variables(block: Block) -> tuple[PrimVar, ...]:
+    """Return the variables that a block uses and does not bind; those in the values of its iteration variables not."""
+    bound = {axis.var for axis in block.iter_vars}
+    used: dict[PrimVar, None] = {}
+    roots = (block.body, block.init, *block.alloc_buffers, *(axis.extent for axis in block.iter_vars))
+    for item in (part for root in roots if root is not None for part in preorder(root)):
+        match item:
+            case For(var=var) | LetStmt(var=var) | LetExpr(var=var) | LaunchThread(var=var) | Allocate(var=var):
+                bound.add(var)
+            case Block(iter_vars=axes):
+                bound.update(axis.var for axis in axes)
+            case PrimVar():
+                used[item] = None
+            case _:
+                pass
+    return tuple(var for var in used if var not in bound)
+
+
+def with_given(stmt: Stmt, given: Mapping[Node, Stmt | None], ctx: PassContext) -> Stmt | None:
+    """Return `stmt` with statements replaced; one that is given as `None` goes, with the loops that it leaves empty.
+
+    The statements in `given` do not stand in each other. Nothing is left of a `stmt` that loses all of its statements.
+    """
+    memo: dict[Node, Node | None] = {}
+    for current in postorder(stmt):
+        if current in given:
+            memo[current] = given[current]
+            continue
+        parts = [memo[part] for part in children(current)]
+        match current:
+            case SeqStmt():
+                kept = [part for part in parts if isinstance(part, Stmt)]
+                rebuilt = current if kept == list(current.stmts) else seq(kept) if kept else None
+            case _ if None in parts:
+                rebuilt = None
+            case _:
+                rebuilt = map_children(current, lambda part: memo[part] or part)
+        if rebuilt is not None and not isinstance(current, SeqStmt):
+            ctx.log.rebuilt(current, rebuilt)
+        memo[current] = rebuilt
+    result = memo[stmt]
+    assert result is None or isinstance(result, Stmt), "a statement stays one"
+    return result
+
+
+def innermost_block(stmt: Stmt) -> Block:
+    """Return the block that a chain of loops holds."""
+    while isinstance(stmt, For):
+        stmt = stmt.body
+    assert isinstance(stmt, Block), "the loops are those of a block"
+    return stmt

@@ -32,6 +32,12 @@ def first_shared(nest: Nest, loop: For) -> tuple[Buffer, Access] | None:
     return None
 
 
+def is_shared(nest: Nest, loop: For, buffer: Buffer) -> bool:
+    """Tell whether two iterations of a loop may access one element of `buffer`, which is written in it."""
+    places = [item for item in preorder(loop.body) if isinstance(item, Access) and item.buffer is buffer]
+    return buffer not in set(_allocated_in(loop)) and not _Iterations(nest, loop).are_apart(places)
+
+
 def _allocated_in(loop: For) -> Iterator[Buffer]:
     for item in preorder(loop.body):
         match item:

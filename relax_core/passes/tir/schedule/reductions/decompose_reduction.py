@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.prim import Binary, PrimExpr, PrimVar, binary
+from relax_core.ir.prim import PrimExpr, PrimVar, binary
 from relax_core.ir.tir import Block, BufferLoad, BufferRegion, BufferStore, For, Stmt, seq
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.tir.schedule.nest import (
     Nest,
+    conjuncts,
     guard_of,
     nest_of,
     no_aliases,
@@ -124,7 +125,7 @@ def _of_spatial(nest: Nest, kept: list[For]) -> PrimExpr | None:
     reductions = [axis for axis in nest.block.iter_vars if axis.kind == "reduce"]
     gone = [loop for loop in inside if any(uses(loop.var, axis.binding) for axis in reductions)]
     result: PrimExpr | None = None
-    for part in _parts(nest.block.predicate):
+    for part in conjuncts(nest.block.predicate):
         if any(uses(loop.var, part) for loop in gone):
             if any(uses(loop.var, part) for loop in kept):
                 nest.refuse(
@@ -133,16 +134,6 @@ def _of_spatial(nest: Nest, kept: list[For]) -> PrimExpr | None:
             continue
         result = part if result is None else binary("and", result, part)
     return result
-
-
-def _parts(condition: PrimExpr | None) -> list[PrimExpr]:
-    match condition:
-        case None:
-            return []
-        case Binary(op="and", a=a, b=b):
-            return [*_parts(a), *_parts(b)]
-        case _:
-            return [condition]
 
 
 PASS = Pass(
