@@ -97,6 +97,9 @@ def _place(buffer: Buffer, indices: tuple[PrimExpr, ...]) -> PrimExpr:
     place = indices[0] if is_known else tidy(indices[0])
     for index, size in zip(indices[1:], buffer.shape[1:], strict=True):
         step = index if is_known else tidy(index)
+        if is_number(place, 0):
+            place = step
+            continue
         place = _times(place, size)
         place = place if is_number(step, 0) else _plus(place, step)
     return tidy(place) if is_known else place

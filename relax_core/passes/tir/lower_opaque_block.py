@@ -1,6 +1,6 @@
 """Take blocks away: their statements stand in the loops themselves."""
 
-from relax_core.ir.attrs import Attrs
+from relax_core.ir.attrs import Attrs, attr
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import is_number
@@ -44,13 +44,18 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 def _body(block: Block, ctx: PassContext) -> Stmt:
     body = block.body
     for buffer in reversed(block.alloc_buffers):
-        body = DeclBuffer(buffer, body, span=block.span)
+        body = DeclBuffer(buffer, body, annotations=_annotations(buffer), span=block.span)
     if block.predicate is not None and not is_number(block.predicate, 1):
         body = IfThenElse(block.predicate, body, span=block.span)
     name = block.name or "the block"
     ctx.remark(block, "applied", f"{name} is taken away{_with(block.alloc_buffers)}")
     _note_annotations(block, name, block.annotations, ctx)
     return body
+
+
+def _annotations(buffer: Buffer) -> Attrs:
+    """Return what TVM notes of an allocation that came from a block: no address is set, and how memory is aligned."""
+    return (("buffer_allocated_addr", ()), ("buffer_data_alignment", attr(buffer.attrs, "align") or 64))
 
 
 def _with(buffers: tuple[Buffer, ...]) -> str:
