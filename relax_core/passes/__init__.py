@@ -108,6 +108,7 @@ from relax_core.passes.tir import (
     unroll_loop,
     vectorize_loop,
 )
+from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location
 from relax_core.passes.tir.schedule.blocks import compute_at, compute_inline, reverse_compute_at
 from relax_core.passes.tir.schedule.buffers import cache_read, cache_write
 from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
@@ -210,7 +211,9 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             relay_to_relax,
             canonicalize_loop,
             lower_init_block,
+            plan_buffer_allocation_location,
             convert_blocks_to_opaque,
+            compact_buffer_allocation,
             lower_opaque_block,
             flatten_buffer,
             stmt_simplify,

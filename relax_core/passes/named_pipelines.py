@@ -12,8 +12,8 @@ _DATAFLOW = "RewriteDataflowReshape, ToNonDataflow, RemovePurityChecking, CallTI
 _RUNTIME = "LowerAllocTensor, KillAfterLastUse, LowerRuntimeBuiltin, ComputePrimValue, VMShapeLower, AttachGlobalSymbol"
 DEFAULT_BUILD = f"{_LIBRARIES}, LegalizeOps, {_DATAFLOW}, StaticPlanBlockMemory, RewriteCUDAGraph, {_RUNTIME}"
 S_TIR = (
-    "CanonicalizeLoop, LowerInitBlock, ConvertBlocksToOpaque, LowerOpaqueBlock, FlattenBuffer, "
-    "VectorizeLoop, UnrollLoop, StmtSimplify"
+    "CanonicalizeLoop, LowerInitBlock, PlanAndUpdateBufferAllocationLocation, ConvertBlocksToOpaque, "
+    "CompactBufferAllocation, StmtSimplify, LowerOpaqueBlock, FlattenBuffer, VectorizeLoop, UnrollLoop, StmtSimplify"
 )
 """TVM's default for prim funcs on a CPU, `tirx.get_tir_pipeline("s_tir")`, as far as its passes are here."""
 

@@ -108,6 +108,39 @@ CALL_TIR = """
         return z
 """
 
+SCRATCH = """
+    @T.prim_func(private=True, s_tir=True)
+    def normalize(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
+        with T.sblock("root"):
+            E = T.sblock_alloc_buffer((4, 8), "float32")
+            S = T.sblock_alloc_buffer((4,), "float32")
+            P = T.sblock_alloc_buffer((9,), "float32")
+            for i in range(4):
+                for j in range(8):
+                    with T.sblock("E"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        E[vi, vj] = T.exp(A[vi, vj])
+                for j in range(8):
+                    with T.sblock("S"):
+                        vi, vj = T.axis.remap("SR", [i, j])
+                        with T.init():
+                            S[vi] = T.float32(0)
+                        S[vi] = S[vi] + E[vi, vj]
+                for j in range(8):
+                    with T.sblock("P"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        if vi == 0 and vj == 0:
+                            P[0] = T.float32(0)
+                        P[vj + 1] = P[vj] + E[vi, vj]
+                        C[vi, vj] = P[vj + 1] / S[vi]
+
+    @R.function
+    def main(x: R.Tensor((4, 8), "float32")) -> R.Tensor((4, 8), "float32"):
+        cls = Module
+        y = R.call_tir(cls.normalize, (x,), out_ty=R.Tensor((4, 8), "float32"))
+        return y
+"""
+
 SEVERAL_OUTPUTS = """
     @T.prim_func
     def split(A: T.Buffer((4,), "float32"), B: T.Buffer((2,), "float32"), C: T.Buffer((2,), "float32")):
@@ -247,6 +280,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
         "operators": OPERATORS,
         "call_tir": CALL_TIR,
         "several_outputs": SEVERAL_OUTPUTS,
+        "scratch": SCRATCH,
         "symbolic": SYMBOLIC,
         "scalars": SCALARS,
         "growing_recursion": GROWING_RECURSION,

@@ -24,6 +24,7 @@ SAMPLES = sorted(
 )
 LOWER = "Normalize, LegalizeOps, ToNonDataflow, RemovePurityChecking, CallTIRRewrite"
 COMPOSITES = f"FuseOpsByPattern(patterns='{LIBRARY_TABLE}')"
+SCRATCH = "LowerInitBlock, PlanAndUpdateBufferAllocationLocation"
 
 CASES = (
     ("nested_calls", "Normalize"),
@@ -64,6 +65,8 @@ CASES = (
     ("repeated", "LegalizeOps, FuseOps(max_depth=4)"),
     ("repeated", "LegalizeOps, FuseOps(max_depth=4), FuseTIR"),
     ("repeated", "LegalizeOps, EliminateCommonSubexpr, CanonicalizeBindings, FuseOps"),
+    ("scratch", SCRATCH),
+    ("scratch", f"{SCRATCH}, ConvertBlocksToOpaque, CompactBufferAllocation"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen, LinkReferenceBackend"),
