@@ -261,3 +261,22 @@ def innermost_block(stmt: Stmt) -> Block:
         stmt = stmt.body
     assert isinstance(stmt, Block), "the loops are those of a block"
     return stmt
+
+
+def without_buffer(module: IRModule, nest: Nest, buffer: Buffer) -> IRModule:
+    """Return `module` where the function of the nest does not allocate `buffer`, which nothing in it uses."""
+
+    def drop(node: Node) -> Node | None:
+        """Rule: the allocation of a buffer that is not used -> nothing."""
+        match node:
+            case DeclBuffer(buffer=found, body=body) if found is buffer:
+                return body
+            case Block(name="root", iter_vars=(), alloc_buffers=buffers) if buffers == (buffer,):
+                return node.body
+            case Block(alloc_buffers=buffers) if buffer in buffers:
+                return replace(node, alloc_buffers=tuple(item for item in buffers if item is not buffer))
+            case _:
+                return None
+
+    ctx = nest.ctx
+    return change_prim_funcs(module, ctx, lambda var, it: ctx.rewrite(it, drop) if var.name == nest.name else it)

@@ -6,16 +6,17 @@ from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferStore, DeclBuffer, PrimFunc
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferStore
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.schedule.nest import Nest, nest_of
 from relax_core.passes.tir.schedule.scope import (
     block_of,
     holder_of,
     only_elements,
+    outer_variables,
     top_level,
-    with_top_level,
+    with_stmts,
+    without_buffer,
     writers_of,
 )
 
@@ -49,12 +50,7 @@ def run(module: IRModule, options: ComputeInlineOptions, ctx: PassContext) -> IR
     stmts = [ctx.rewrite(it, inline) for number, it in enumerate(top_level(nest.function)) if number != place]
     ctx.remark(nest.block, "applied", f"{nest.block.name} is written where {buffer.name} was read")
 
-    def change(function: PrimFunc) -> PrimFunc:
-        if function is not nest.function:
-            return function
-        return _without(with_top_level(function, stmts, (), ctx), buffer, ctx)
-
-    return change_prim_funcs(module, ctx, lambda _, item: change(item))
+    return without_buffer(with_stmts(module, nest, stmts), nest, buffer)
 
 
 def _pattern(nest: Nest) -> tuple[BufferStore, tuple[PrimVar, ...]]:
@@ -91,7 +87,7 @@ def _check(nest: Nest, store: BufferStore) -> int:
         nest.refuse(f"the loops of {block.name} hold other blocks", block, "inline a block that has loops of its own")
     axes = {item.var for item in block.iter_vars}
     free = (item for item in preorder(store.value) if isinstance(item, PrimVar) and item not in axes)
-    bound = next((item for item in free if item not in _outer(function)), None)
+    bound = next((item for item in free if item not in outer_variables(function)), None)
     if bound is not None:
         message = f"{block.name} uses {bound.name}, which has no value where {buffer.name} is read"
         nest.refuse(message, store, "bind it to an iteration variable")
@@ -106,32 +102,8 @@ def _check(nest: Nest, store: BufferStore) -> int:
     return place
 
 
-def _outer(function: PrimFunc) -> frozenset[PrimVar]:
-    """Return the variables that have a value in all of a function."""
-    dims = (part for item in function.buffers for dim in item.buffer.shape for part in preorder(dim))
-    return frozenset((*function.params, *(part for part in dims if isinstance(part, PrimVar))))
-
-
 def _reads(value: PrimExpr, buffer: Buffer) -> bool:
     return any(isinstance(item, BufferLoad) and item.buffer is buffer for item in preorder(value))
-
-
-def _without(function: PrimFunc, buffer: Buffer, ctx: PassContext) -> PrimFunc:
-    """Return `function` without the allocation of `buffer`."""
-
-    def drop(node: Node) -> Node | None:
-        """Rule: the allocation of a buffer that is not used -> nothing."""
-        match node:
-            case DeclBuffer(buffer=found, body=body) if found is buffer:
-                return body
-            case Block(name="root", iter_vars=(), alloc_buffers=buffers) if buffers == (buffer,):
-                return node.body
-            case Block(alloc_buffers=buffers) if buffer in buffers:
-                return replace(node, alloc_buffers=tuple(item for item in buffers if item is not buffer))
-            case _:
-                return None
-
-    return ctx.rewrite(function, drop)
 
 
 PASS = Pass(
