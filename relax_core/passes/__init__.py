@@ -112,7 +112,7 @@ from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_
 from relax_core.passes.tir.schedule.blocks import compute_at, compute_inline, reverse_compute_at, reverse_compute_inline
 from relax_core.passes.tir.schedule.buffers import cache_read, cache_write
 from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
-from relax_core.passes.tir.schedule.reductions import decompose_reduction
+from relax_core.passes.tir.schedule.reductions import decompose_reduction, rfactor
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
     {
@@ -227,6 +227,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             unroll,
             bind,
             decompose_reduction,
+            rfactor,
             compute_at,
             reverse_compute_at,
             compute_inline,

@@ -55,7 +55,7 @@ def agree_on(text: str, names: str) -> Stage:
     return stage
 
 
-def scheduled(text: str, passes: str, steps: Callable[[Any], None]) -> IRModule:
+def scheduled(text: str, passes: str, steps: Callable[[Any], None], rtol: float = 0) -> IRModule:
     """Run a schedule of ours and one of apache-tvm on a text, and compare the modules and the values."""
     module = in_tvm(text)
     schedule = s_tir.Schedule(module)
@@ -67,7 +67,7 @@ def scheduled(text: str, passes: str, steps: Callable[[Any], None]) -> IRModule:
     assert first_difference(_unsaid(stage.after), _unsaid(expected)) is None, (
         f"{rc.script(stage.after)}\n{schedule.mod.script()}"
     )
-    same_values(start, stage.after, rtol=0)
+    same_values(start, stage.after, rtol=rtol)
     return stage.after
 
 
