@@ -109,8 +109,9 @@ from relax_core.passes.tir import (
     vectorize_loop,
 )
 from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location
+from relax_core.passes.tir.schedule import annotate, unannotate
 from relax_core.passes.tir.schedule.blocks import compute_at, compute_inline, reverse_compute_at, reverse_compute_inline
-from relax_core.passes.tir.schedule.buffers import cache_read, cache_write
+from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, set_scope, storage_align
 from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
 from relax_core.passes.tir.schedule.reductions import decompose_reduction, rfactor
 
@@ -234,6 +235,10 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             reverse_compute_inline,
             cache_read,
             cache_write,
+            set_scope,
+            storage_align,
+            annotate,
+            unannotate,
         )
     }
 )

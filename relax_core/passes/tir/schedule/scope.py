@@ -96,7 +96,7 @@ def only_elements(nest: Nest, buffer: Buffer) -> None:
 
 def copy_in(buffer: Buffer, storage_scope: str) -> Buffer:
     """Return a buffer in another scope for the elements of `buffer`."""
-    return replace(buffer, name=f"{buffer.name}_{storage_scope}", scope=storage_scope, strides=())
+    return replace(buffer, name=name_in(buffer, storage_scope), scope=storage_scope, strides=())
 
 
 def holder_of(nest: Nest, node: Node) -> int:
@@ -280,3 +280,35 @@ def without_buffer(module: IRModule, nest: Nest, buffer: Buffer) -> IRModule:
 
     ctx = nest.ctx
     return change_prim_funcs(module, ctx, lambda var, it: ctx.rewrite(it, drop) if var.name == nest.name else it)
+
+
+def loops_of(nest: Nest, node: Node) -> tuple[For, ...]:
+    """Return the loops around a node up to the first block around it."""
+    loops: list[For] = []
+    for stmt in path_to(top_level(nest.function)[holder_of(nest, node)], node):
+        if isinstance(stmt, Block):
+            break
+        if isinstance(stmt, For):
+            loops.append(stmt)
+    return tuple(loops)
+
+
+def written(nest: Nest, index: int) -> Buffer:
+    """Return a buffer that the block writes: of those that it says it writes, or else in the order of its stores."""
+    if nest.block.writes is not None:
+        found = [item.buffer for item in nest.block.writes]
+    else:
+        found = [item.buffer for item in preorder(nest.block.body) if isinstance(item, BufferStore)]
+    return numbered(nest, "writes", list(dict.fromkeys(found)), index)
+
+
+def allocated(nest: Nest, buffer: Buffer) -> None:
+    """Refuse a buffer that the function is given, or that is a view of another one."""
+    if buffer not in memory_of(nest.function).allocated:
+        hint = "take a buffer of the function's own: T.sblock_alloc_buffer"
+        nest.refuse(f"{buffer.name} is not allocated in {nest.name}", nest.block, hint)
+
+
+def name_in(buffer: Buffer, storage_scope: str) -> str:
+    """Return what a buffer like `buffer` in another scope is called."""
+    return f"{buffer.name}_{storage_scope.replace('.', '_')}"

@@ -34,6 +34,7 @@ from relax_core.passes.tir.schedule.regions import IndexRange
 from relax_core.passes.tir.schedule.scope import (
     free_variables,
     holder_of,
+    loops_of,
     only_elements,
     outer_variables,
     path_to,
@@ -84,17 +85,6 @@ def location_of(nest: Nest, name: str, others: Sequence[Node], verb: str) -> Com
         nest.refuse(message, lost, "take a loop around all of them, or move them there first")
     loops = first[: first.index(found[0]) + 1]
     return ComputeLocation(loops, holder_of(nest, found[0]))
-
-
-def loops_of(nest: Nest, node: Node) -> tuple[For, ...]:
-    """Return the loops around a node up to the first block around it."""
-    loops: list[For] = []
-    for stmt in path_to(top_level(nest.function)[holder_of(nest, node)], node):
-        if isinstance(stmt, Block):
-            break
-        if isinstance(stmt, For):
-            loops.append(stmt)
-    return tuple(loops)
 
 
 def whole_instances(nest: Nest) -> Instances:

@@ -18,7 +18,6 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
     first_access,
     has_no_overflow,
     location_of,
-    loops_of,
     moved,
     only_simple,
     only_stores_between,
@@ -29,7 +28,7 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
 from relax_core.passes.tir.schedule.instances import Digit, Instances, keeps_order
 from relax_core.passes.tir.schedule.nest import Nest, block_nest, nest_of, only_own_elements
 from relax_core.passes.tir.schedule.regions import IndexRange
-from relax_core.passes.tir.schedule.scope import block_of, holder_of, innermost_block, top_level
+from relax_core.passes.tir.schedule.scope import block_of, holder_of, innermost_block, loops_of, top_level
 
 
 @dataclass(frozen=True, slots=True)

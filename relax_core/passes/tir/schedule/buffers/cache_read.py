@@ -42,7 +42,7 @@ def run(module: IRModule, options: CacheReadOptions, ctx: PassContext) -> IRModu
     only_elements(nest, buffer)
     place = _place(nest, buffer)
     copy = copy_in(buffer, options.storage_scope)
-    made = ctx.derive(copy_nest(buffer, copy, copy.name), nest.block)
+    made = ctx.derive(copy_nest(buffer, copy, f"{buffer.name}_{options.storage_scope}"), nest.block)
     stmts = [
         with_buffer(stmt, {buffer: copy}, ctx, lambda _: True) if number >= place else stmt
         for number, stmt in enumerate(top_level(nest.function))

@@ -42,7 +42,7 @@ def run(module: IRModule, options: CacheWriteOptions, ctx: PassContext) -> IRMod
     copy = copy_in(buffer, options.storage_scope)
     stmts = list(top_level(nest.function))
     stmts[place] = with_buffer(stmts[place], {buffer: copy}, ctx, lambda block: block is nest.block)
-    stmts.insert(place + 1, ctx.derive(copy_nest(copy, buffer, copy.name), nest.block))
+    stmts.insert(place + 1, ctx.derive(copy_nest(copy, buffer, f"{buffer.name}_{options.storage_scope}"), nest.block))
     ctx.remark(nest.block, "applied", f"{nest.block.name} writes {copy.name}, which is then copied to {buffer.name}")
     return with_stmts(module, nest, stmts, (copy,))
 
