@@ -26,14 +26,17 @@ def _flatten(function: PrimFunc, ctx: PassContext) -> PrimFunc:
     given = [item.buffer for item in function.buffers]
     own = [item.buffer for item in postorder(function.body) if isinstance(item, DeclBuffer) and item.pointer is None]
     rows = {buffer: _row(buffer) for buffer in (*given, *own) if _is_plain(buffer, ctx, is_given=buffer in given)}
-    if not rows:
-        return function
+    lines = {buffer for buffer in own if len(buffer.shape) == 1 and buffer not in rows}
 
     def flatten(node: Node) -> Node | None:
         """Rule: A[i, j] -> A[i * n + j]."""
         match node:
             case BufferLoad(buffer=buffer) | BufferStore(buffer=buffer) if buffer in rows:
                 return replace(node, buffer=rows[buffer], indices=(_place(buffer, node.indices),))
+            case BufferLoad(buffer=buffer, indices=(index,)) | BufferStore(buffer=buffer, indices=(index,)) if (
+                buffer in lines and (place := tidy(index)) is not index
+            ):
+                return replace(node, indices=(place,))
             case DeclBuffer(buffer=buffer, pointer=None) if buffer in rows:
                 ctx.remark(node, "applied", f"{buffer.name} has one dimension")
                 return replace(node, buffer=rows[buffer])
@@ -43,6 +46,8 @@ def _flatten(function: PrimFunc, ctx: PassContext) -> PrimFunc:
                 return None
 
     body = ctx.rewrite(function.body, flatten)
+    if not rows:
+        return function if body is function.body else replace(function, body=body)
     return replace(function, body=_with_views(body, given, rows, ctx))
 
 
