@@ -190,6 +190,25 @@ CARRIED = {
     for j in range(20):
         C[i, j] = B[0]
 """,
+    "elements between columns": """
+    for j, k in T.grid(4, 4):
+        B[k * 5 + j] = A[i, j]
+    if i == 0:
+        for k in range(4):
+            B[k * 5 + 4] = A[i, k]
+    for j in range(20):
+        C[i, j] = B[j]
+""",
+    "columns that become shorter": """
+    for j in range(5):
+        for k in range(j):
+            B[k * 5 + j] = A[i, j]
+    if i == 0:
+        for k in range(20):
+            B[k] = A[i, k]
+    for j in range(20):
+        C[i, j] = B[j]
+""",
     "a row of what is written along": """
     for j in range(4):
         D[j, j] = A[i, j]
@@ -256,6 +275,18 @@ OWN = {
     "tiles that overlap": """
     for j, k in T.grid(6, 5):
         B[j * 3 + k] = A[i, j * 3 + k]
+    for j in range(20):
+        C[i, j] = B[j]
+""",
+    "columns, each from the first row on": """
+    for j, k in T.grid(5, 4):
+        B[k * 5 + j] = A[i, j]
+    for j in range(20):
+        C[i, j] = B[j]
+""",
+    "rows of a transposed matrix, cut in tiles": """
+    for j, k, m in T.grid(2, 5, 2):
+        B[m * 10 + k * 2 + j] = A[i, j]
     for j in range(20):
         C[i, j] = B[j]
 """,

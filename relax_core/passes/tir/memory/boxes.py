@@ -18,7 +18,10 @@ Sources = Mapping[PrimVar, frozenset[PrimVar]]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The places of one dimension that are at least each of `lows` and at most each of `highs`."""
+    """The places of one dimension that are at least each of `lows` and at most each of `highs`.
+
+    The first of each are those of the store, the others bounds that cut it off.
+    """
 
     lows: tuple[Number, ...]
     highs: tuple[Number, ...]
@@ -26,10 +29,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The elements whose places lie in the sides, if none of `guards` is negative; else nothing."""
+    """The elements whose places lie in the sides, if none of `guards` is negative; else nothing.
+
+    For a loop in `gaps` it is the box of one iteration: those of all have gaps that an outer loop may yet fill.
+    """
 
     sides: tuple[Side, ...]
     guards: tuple[Number, ...] = ()
+    gaps: "tuple[Closing, ...]" = ()
 
     def numbers(self) -> Iterator[Number]:
         """Yield all polynomials that the box is made of."""
@@ -37,6 +44,8 @@ class Box:
             yield from side.lows
             yield from side.highs
         yield from self.guards
+        for item in self.gaps:
+            yield from (item.first, item.last)
 
 
 def point(bounds: Bounds, indices: Sequence[PrimExpr]) -> Box | None:
@@ -71,7 +80,7 @@ def ends(bounds: Bounds, index: PrimExpr) -> tuple[Number, Number] | None:
 
 def covers(bounds: Bounds, box: Box, indices: Sequence[PrimExpr]) -> bool:
     """Tell whether a load at `indices` is proven to read elements of the box."""
-    if not all(map(bounds.is_nonnegative, box.guards)):
+    if box.gaps or not all(map(bounds.is_nonnegative, box.guards)):
         return False
     for side, index in zip(box.sides, indices, strict=True):
         found = ends(bounds, index)
@@ -154,18 +163,32 @@ class Closing:
         the union as it cuts each part. A guard that bounds the place itself is such a bound. A loop that may have no
         iterations is a guard of its own.
         """
+        if any(self.is_met(item.first) or self.is_met(item.last) for item in box.gaps):
+            return None
+        wide = self._closed(box)
+        # The loops of a nest whose bounds do not depend on each other may be closed in any order.
+        for _ in box.gaps:
+            for item in () if wide is None else wide.gaps:
+                if wide is not None:
+                    wide = item._closed(replace(wide, gaps=tuple(other for other in wide.gaps if other is not item)))
+        return wide
+
+    def _closed(self, box: Box) -> Box | None:
         guards = [item for item in box.guards if self.is_met(item)]
         sides = [at for at, side in enumerate(box.sides) if any(map(self.is_met, (*side.lows, *side.highs)))]
         if not sides:
             return None if guards else self.if_it_runs(box)
-        if len(sides) > 1:
-            return None
-        side = self._clipped(box.sides[sides[0]], guards)
-        wide = None if side is None else self._union(side)
-        if wide is None:
+        side = self._clipped(box.sides[sides[0]], guards) if len(sides) == 1 else None
+        if side is None:
             return None
         rest = tuple(item for item in box.guards if not self.is_met(item))
-        return self.if_it_runs(Box((*box.sides[: sides[0]], wide, *box.sides[sides[0] + 1 :]), rest))
+        step = self._step(side)
+        if step is None:
+            return None
+        width = add(add(side.highs[0], side.lows[0], -1), constant(1))
+        if not self.bounds.is_nonnegative(add(width, constant(abs(step)), -1)):
+            return replace(_with_side(box, sides[0], side), guards=rest, gaps=(*box.gaps, self))
+        return self.if_it_runs(replace(_with_side(box, sides[0], self._union(side, step, width)), guards=rest))
 
     def if_it_runs(self, box: Box) -> Box:
         """Return a box that is nothing if the loop has no iterations."""
@@ -176,13 +199,16 @@ class Closing:
         return any(depends(self.bounds.atoms[number].expr, self.var, self.sources) for number in atoms_in(p))
 
     def _clipped(self, side: Side, guards: Iterable[Number]) -> Side | None:
-        """Return a side of one place with guards on the place as bounds; `None` if there are others."""
+        """Return a side of one place with guards on the place as bounds; `None` if there are others.
+
+        The first of the bounds are those of the place or of the box, in which loops still stand; the others cut it off.
+        """
         lows, highs = list(side.lows), list(side.highs)
-        places = [item for item in side.lows if self.is_met(item)]
         for guard in guards:
-            if len(places) != 1 or places[0] not in side.highs:
+            place = side.lows[0]
+            if place != side.highs[0]:
                 return None
-            above, below = add(guard, places[0]), add(places[0], guard, -1)
+            above, below = add(guard, place), add(place, guard, -1)
             if not self.is_met(above):
                 highs.append(above)
             elif not self.is_met(below):
@@ -191,27 +217,25 @@ class Closing:
                 return None
         return Side(tuple(lows), tuple(highs))
 
-    def _union(self, side: Side) -> Side | None:
-        lows = [item for item in side.lows if self.is_met(item)]
-        highs = [item for item in side.highs if self.is_met(item)]
-        if len(lows) != 1 or len(highs) != 1:
+    def _step(self, side: Side) -> int | None:
+        """Return how far a side moves from one iteration to the next; `None` if it does not move as a whole."""
+        if any(map(self.is_met, (*side.lows[1:], *side.highs[1:]))):
             return None
-        width = add(add(highs[0], lows[0], -1), constant(1))
-        parts = split(lows[0], self.atom)
-        step = None if parts is None else constant_of(parts[0])
-        if not step or self.is_met(width) or parts is None or self.is_met(parts[1]):
-            return None
-        slack = add(width, constant(abs(step)), -1)
-        if not self.bounds.is_nonnegative(slack):
-            return None
+        parts = [split(item, self.atom) for item in (side.lows[0], side.highs[0])]
+        steps = {None if item is None or self.is_met(item[1]) else constant_of(item[0]) for item in parts}
+        return steps.pop() if len(steps) == 1 else None
+
+    def _union(self, side: Side, step: int, width: Number) -> Side:
+        parts = split(side.lows[0], self.atom)
+        assert parts is not None, "a side that moves is linear in the variable"
         first, last = (self.first, self.last) if step > 0 else (self.last, self.first)
         low = add(parts[1], first, step)
         high = add(add(add(parts[1], last, step), width), constant(1), -1)
-        return replace(
-            side,
-            lows=(low, *(item for item in side.lows if item is not lows[0])),
-            highs=(high, *(item for item in side.highs if item is not highs[0])),
-        )
+        return Side((low, *side.lows[1:]), (high, *side.highs[1:]))
+
+
+def _with_side(box: Box, at: int, side: Side) -> Box:
+    return replace(box, sides=(*box.sides[:at], side, *box.sides[at + 1 :]))
 
 
 def depends(node: Node, var: PrimVar, sources: Sources) -> bool:
