@@ -108,7 +108,7 @@ from relax_core.passes.tir import (
     unroll_loop,
     vectorize_loop,
 )
-from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location
+from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location, storage_rewrite
 from relax_core.passes.tir.schedule import annotate, unannotate
 from relax_core.passes.tir.schedule.blocks import compute_at, compute_inline, reverse_compute_at, reverse_compute_inline
 from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, set_scope, storage_align
@@ -219,6 +219,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             flatten_buffer,
             stmt_simplify,
             vectorize_loop,
+            storage_rewrite,
             unroll_loop,
             split,
             fuse,

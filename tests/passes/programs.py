@@ -141,6 +141,35 @@ SCRATCH = """
         return y
 """
 
+ROWS = """
+    @T.prim_func(private=True, s_tir=True)
+    def rows(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
+        K = T.alloc_buffer((8,), "float32")
+        for i in range(4):
+            B = T.alloc_buffer((8,), "float32")
+            D = T.alloc_buffer((8,), "float32")
+            E = T.alloc_buffer((16,), "int32")
+            F = T.alloc_buffer((1,), "float32")
+            for j in range(8):
+                B[j] = A[i, j] * T.float32(2)
+            for j in range(8):
+                D[j] = B[j] + T.float32(1)
+            for j in range(16):
+                E[j] = T.Cast("int32", D[j // 2])
+            for j in range(8):
+                if i == 0:
+                    K[j] = D[7 - j]
+            for j in range(8):
+                F[0] = T.Cast("float32", E[j]) + K[j]
+                C[i, j] = F[0]
+
+    @R.function
+    def main(x: R.Tensor((4, 8), "float32")) -> R.Tensor((4, 8), "float32"):
+        cls = Module
+        y = R.call_tir(cls.rows, (x,), out_ty=R.Tensor((4, 8), "float32"))
+        return y
+"""
+
 SEVERAL_OUTPUTS = """
     @T.prim_func
     def split(A: T.Buffer((4,), "float32"), B: T.Buffer((2,), "float32"), C: T.Buffer((2,), "float32")):
@@ -281,6 +310,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
         "call_tir": CALL_TIR,
         "several_outputs": SEVERAL_OUTPUTS,
         "scratch": SCRATCH,
+        "rows": ROWS,
         "symbolic": SYMBOLIC,
         "scalars": SCALARS,
         "growing_recursion": GROWING_RECURSION,

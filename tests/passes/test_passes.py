@@ -67,6 +67,7 @@ CASES = (
     ("repeated", "LegalizeOps, EliminateCommonSubexpr, CanonicalizeBindings, FuseOps"),
     ("scratch", SCRATCH),
     ("scratch", f"{SCRATCH}, ConvertBlocksToOpaque, CompactBufferAllocation"),
+    ("rows", "StorageRewrite"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen, LinkReferenceBackend"),

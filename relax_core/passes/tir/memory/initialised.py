@@ -55,13 +55,13 @@ def first_foreign_load(body: Stmt, buffer: Buffer, bounds: Bounds) -> Node | Non
     """
     if leaves_early(body):
         return next((item for item in preorder(body) if isinstance(item, BufferLoad) and item.buffer is buffer), None)
-    walk = _Walk(buffer, bounds)
+    walk = _Writes(buffer, bounds)
     walk.stmt(body, ())
     return walk.foreign
 
 
 @dataclass(slots=True)
-class _Walk:
+class _Writes:
     """Follows the statements with the boxes that are written so far; recursion follows the nesting of the text."""
 
     buffer: Buffer
