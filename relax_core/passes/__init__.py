@@ -110,7 +110,14 @@ from relax_core.passes.tir import (
 )
 from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location, storage_rewrite
 from relax_core.passes.tir.schedule import annotate, unannotate
-from relax_core.passes.tir.schedule.blocks import compute_at, compute_inline, reverse_compute_at, reverse_compute_inline
+from relax_core.passes.tir.schedule.blocks import (
+    blockize,
+    compute_at,
+    compute_inline,
+    reverse_compute_at,
+    reverse_compute_inline,
+    tensorize,
+)
 from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, set_scope, storage_align
 from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
 from relax_core.passes.tir.schedule.reductions import decompose_reduction, rfactor
@@ -234,6 +241,8 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             reverse_compute_at,
             compute_inline,
             reverse_compute_inline,
+            blockize,
+            tensorize,
             cache_read,
             cache_write,
             set_scope,
