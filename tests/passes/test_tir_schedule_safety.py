@@ -86,6 +86,19 @@ for i, j in T.grid(6, 20):
         vi, vj = T.axis.remap("SS", [i, j])
         C[vi, vj] = B[vi, vj]
 """
+BESIDE = """
+B = T.alloc_buffer((6, 20))
+for i, j in T.grid(6, 20):
+    for k in range(20):
+        with T.sblock("sum"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                B[vi, vj] = T.float32(0)
+            B[vi, vj] = B[vi, vj] + A[vi, vk]
+    with T.sblock("read"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        C[vi, vj] = B[vi, vj]
+"""
 NEVER_ENDS = "{} has a break or a continue in it; {} takes loops that run to their ends"
 UNSAFE = (
     *(
@@ -109,6 +122,7 @@ UNSAFE = (
     (ROWS, "Vectorize(block='sum', loop='i')", "an iteration of i may access elements of B that another one writes"),
     (ROWS, "DecomposeReduction(block='total', loop='i')",
      "D is written in i, before which the initial values would be written"),
+    (BESIDE, "CacheWrite(block='sum')", "B is read before sum has written all of it"),
     (VIEWS, "Reorder(block='shift', loops=['j', 'i'])", "B may be the memory of V"),
     (VIEWS, "Parallel(block='shift', loop='j')", "B may be the memory of V"),
     (VIEWS, "CacheRead(block='read')", "the memory of B is used as a whole"),

@@ -1,6 +1,6 @@
 """The statements of a prim func that stand side by side under its root, and the buffers that are allocated there."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from relax_core.analysis.tir_memory import memory_of
@@ -312,3 +312,17 @@ def allocated(nest: Nest, buffer: Buffer) -> None:
 def name_in(buffer: Buffer, storage_scope: str) -> str:
     """Return what a buffer like `buffer` in another scope is called."""
     return f"{buffer.name}_{storage_scope.replace('.', '_')}"
+
+
+def first_access(stmts: Iterable[Node], kind: type[Node], buffers: Iterable[Buffer], but: Node) -> Node | None:
+    """Return a load or a store, as `kind` says, of one of `buffers` in `stmts` that is not in the node `but`."""
+    own, wanted = set(preorder(but)), set(buffers)
+    for item in (part for stmt in stmts for part in preorder(stmt)):
+        if (
+            isinstance(item, kind)
+            and isinstance(item, BufferLoad | BufferStore)
+            and item.buffer in wanted
+            and item not in own
+        ):
+            return item
+    return None

@@ -8,7 +8,6 @@ from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.tir.schedule.blocks.compute_location import (
     ComputeAtOptions,
     ComputeLocation,
-    first_access,
     has_no_overflow,
     location_of,
     moved,
@@ -23,6 +22,7 @@ from relax_core.passes.tir.schedule.nest import Nest, nest_of, only_own_elements
 from relax_core.passes.tir.schedule.regions import IndexRange, reads_under
 from relax_core.passes.tir.schedule.scope import (
     block_of,
+    first_access,
     holder_of,
     innermost_block,
     outer_variables,

@@ -14,7 +14,6 @@ from relax_core.ir.tir import (
     AssertStmt,
     Block,
     Buffer,
-    BufferLoad,
     BufferRef,
     BufferStore,
     Evaluate,
@@ -166,20 +165,6 @@ def only_stores_between(nest: Nest, stmts: Sequence[Stmt], buffers: Iterable[Buf
             hint = "move blocks past loops of stores"
             nest.refuse(f"{nest.block.name} would move past a call", item, hint)
     no_aliases(nest, seq(list(stmts)))
-
-
-def first_access(stmts: Iterable[Node], kind: type[Node], buffers: Iterable[Buffer], but: Node) -> Node | None:
-    """Return a load or a store, as `kind` says, of one of `buffers` in `stmts` that is not in the node `but`."""
-    own, wanted = set(preorder(but)), set(buffers)
-    for item in (part for stmt in stmts for part in preorder(stmt)):
-        if (
-            isinstance(item, kind)
-            and isinstance(item, BufferLoad | BufferStore)
-            and item.buffer in wanted
-            and item not in own
-        ):
-            return item
-    return None
 
 
 def with_loops(

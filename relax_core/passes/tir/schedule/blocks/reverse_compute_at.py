@@ -15,7 +15,6 @@ from relax_core.passes.tir.arithmetic import terms_of, tidy
 from relax_core.passes.tir.schedule.blocks.compute_location import (
     ComputeAtOptions,
     ComputeLocation,
-    first_access,
     has_no_overflow,
     location_of,
     moved,
@@ -28,7 +27,7 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
 from relax_core.passes.tir.schedule.instances import Digit, Instances, keeps_order
 from relax_core.passes.tir.schedule.nest import Nest, block_nest, nest_of, only_own_elements
 from relax_core.passes.tir.schedule.regions import IndexRange
-from relax_core.passes.tir.schedule.scope import block_of, holder_of, innermost_block, loops_of, top_level
+from relax_core.passes.tir.schedule.scope import block_of, first_access, holder_of, innermost_block, loops_of, top_level
 
 
 @dataclass(frozen=True, slots=True)

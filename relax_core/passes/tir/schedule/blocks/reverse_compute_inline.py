@@ -12,7 +12,6 @@ from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Stmt
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.tir.schedule.blocks.compute_inline import ComputeInlineOptions
 from relax_core.passes.tir.schedule.blocks.compute_location import (
-    first_access,
     only_simple,
     only_stores_between,
     stored_axes,
@@ -21,6 +20,7 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
 from relax_core.passes.tir.schedule.nest import Nest, block_nest, nest_of, only_own_elements
 from relax_core.passes.tir.schedule.scope import (
     block_of,
+    first_access,
     holder_of,
     top_level,
     with_given,

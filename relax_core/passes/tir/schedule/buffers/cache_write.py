@@ -11,6 +11,7 @@ from relax_core.passes.tir.schedule.scope import (
     block_of,
     copy_in,
     copy_nest,
+    first_access,
     holder_of,
     numbered,
     only_elements,
@@ -57,12 +58,10 @@ def _check(nest: Nest, buffer: Buffer, place: int) -> None:
     if blocks != {nest.block} or not writes_all(nest.block, buffer, nest.function):
         hint = "write through a copy before the loops are split"
         nest.refuse(f"it is not seen that {nest.block.name} alone writes all of {buffer.name}", nest.block, hint)
-    own = set(preorder(nest.block))
-    for stmt in top_level(nest.function)[: place + 1]:
-        reader = next((it for it in preorder(stmt) if isinstance(it, BufferLoad) and it.buffer is buffer), None)
-        if reader is not None and reader not in own:
-            message = f"{buffer.name} is read before {nest.block.name} has written all of it"
-            nest.refuse(message, reader, "only blocks behind these loops may read it")
+    reader = first_access(top_level(nest.function)[: place + 1], BufferLoad, (buffer,), nest.block)
+    if reader is not None:
+        message = f"{buffer.name} is read before {nest.block.name} has written all of it"
+        nest.refuse(message, reader, "only blocks behind these loops may read it")
 
 
 PASS = Pass(
