@@ -118,7 +118,7 @@ from relax_core.passes.tir.schedule.blocks import (
     reverse_compute_inline,
     tensorize,
 )
-from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, set_scope, storage_align
+from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, reindex, set_scope, storage_align
 from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
 from relax_core.passes.tir.schedule.reductions import decompose_reduction, rfactor
 
@@ -245,6 +245,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             tensorize,
             cache_read,
             cache_write,
+            reindex,
             set_scope,
             storage_align,
             annotate,
