@@ -27,6 +27,7 @@ X = np.array([[1, -2, 3, 4], [2, 2, -1, 5], [-3, 1, 2, 1], [1, 0, -2, 2], [4, 1,
 W = np.array([[1, 2, -1], [0, 1, 3], [2, -1, 1], [1, 1, -2]], np.float32)
 INPUTS = write_members({"in_0": X, "in_1": W})
 SUB_MODULES = 2
+IMPURE = "R.call_packed('f', x, sinfo_args=R.Tensor((2,), 'float32'))"
 
 
 @lru_cache(1)
@@ -182,3 +183,19 @@ def test_a_buffer_that_a_kernel_does_not_write_wholly_shows_what_was_there(sessi
     given = write_members({"in_0": np.array([5, 6, 7], np.float32), "in_1": np.array(3)})
     found = ask(session, BisectOf(Program(text, "f.py", inputs=given), (Program(text + "\n", "g.py", inputs=given),)))
     assert found.stages[1].verdict == "same"
+
+
+@pytest.mark.parametrize(
+    ("operand", "code"), [("R.matmul(x, R.zeros((3, 3), 'float32'))", "TY012"), ("u", "RS"), (IMPURE, "WF005")]
+)
+def test_a_pass_that_printed_a_mistake_in_relax_is_named_with_the_line(
+    session: Session, operand: str, code: str
+) -> None:
+    text = "# from tvm.script import relax as R\n@I.ir_module\nclass Module:\n    @R.function\n"
+    text += '    def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):\n'
+    texts = [f"{text}        y = R.add(x, {item})\n        return y\n" for item in ("x", operand, "x", operand)]
+    found = ask(session, BisectOf(Program(texts[0], "0"), tuple(Program(item, "P") for item in texts[1:])))
+    assert (found.status, found.first_different) == (1, 1)
+    assert code in found.stages[1].words
+    assert (found.stages[1].line, found.stages[1].where) == (6, f"the mistake is in line 6, `y = R.add(x, {operand})`")
+    assert "the mistake is in line 6" in found.conclusion

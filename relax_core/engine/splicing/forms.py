@@ -18,9 +18,11 @@ from relax_core.engine.debug.verdicts import listed
 from relax_core.engine.halving.changes import Changes, KernelChanges, ModuleChanges
 from relax_core.engine.splicing import within
 from relax_core.engine.splicing.packed import is_packed, unpacked, with_own_memory
+from relax_core.engine.splicing.printed import is_printed
 from relax_core.ir.attrs import attr
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
+from relax_core.passes.core import ABSENT_DATA
 from relax_core.vm.recording.trace import Trace
 
 DEVICE_KERNEL: Final = 2
@@ -31,7 +33,6 @@ DEVICE: Final = "device code: it holds only the parts of the program that run on
 UNREADABLE: Final = "calling convention: its body cannot be taken out of the packed arguments"
 PATIENCE: Final = 2
 """How often a run that took too long is made again."""
-_PRINTED: Final = ("# from tvm", "# from typing", "# import tvm")
 _MADE_ILL: Final = ("RS", "WF", "TY")
 """The families of errors that are mistakes of a program, and not of what reads it."""
 
@@ -53,7 +54,7 @@ class PrintedStage:
     @property
     def is_printed(self) -> bool:
         """Tell whether a compiler printed the text, so that its mistakes are those of a pass, not of who wrote it."""
-        return self.text.lstrip().startswith(_PRINTED)
+        return is_printed(self.text)
 
 
 @dataclass(slots=True, eq=False)
@@ -138,14 +139,15 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
 def _unread(stage: PrintedStage, error: DiagnosedError) -> Candidate:
     words = diagnostic_words(error.diagnostics[0])
     if _is_made_ill(stage, error.diagnostics[0]):
-        outcome = failed(error.diagnostics[0])
-        return Candidate(stage.name, stage.build, attempt=lambda _call, _run: outcome)
+        outcome, finding = failed(error.diagnostics[0]), within.mistake_finding(stage.text, error.diagnostics[0])
+        look: Look = lambda _call, _record, is_coarse: finding  # noqa: E731
+        return Candidate(stage.name, stage.build, attempt=lambda _call, _run: outcome, look=look)
     return Candidate(stage.name, stage.build, fault=f"it does not build: {words}")
 
 
 def _is_made_ill(stage: PrintedStage, error: Diagnostic) -> bool:
-    """Tell whether an error is the mistake of the pass that made a stage."""
-    return stage.is_printed and error.code[:2] in _MADE_ILL
+    """Tell whether an error is the mistake of the pass that made a stage, and not that data are not at hand."""
+    return stage.is_printed and error.code[:2] in _MADE_ILL and error.code != ABSENT_DATA
 
 
 def _aside(module: IRModule, whole: _Whole | None, *, is_printed: bool) -> str:
@@ -268,9 +270,12 @@ class _Names:
         self._values: tuple[Intermediate, ...] | None = None
 
     def values(self, call: Call, record: RunMachine) -> tuple[Intermediate, ...]:
-        """Record the first form, once."""
+        """Record the first form, once; of one that does not build there are no values."""
         if self._values is None and self.first is not None:
-            self._values = within.values_of(within.recorded(self.first.executable(), call, record))
+            try:
+                self._values = within.values_of(within.recorded(self.first.executable(), call, record))
+            except DiagnosedError:
+                self._values = ()
         return self._values or ()
 
 
@@ -278,7 +283,10 @@ def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Look:
     names.first = names.first or whole
 
     def look(call: Call, record: RunMachine, is_coarse: bool) -> Finding:  # noqa: FBT001
-        trace = within.recorded(whole.executable(), call, record)
+        try:
+            trace = within.recorded(whole.executable(), call, record)
+        except DiagnosedError as error:
+            return within.mistake_finding(stage.text, error.diagnostics[0])
         found = within.first_other(
             names.values(call, record), within.values_of(trace), is_aligned=False, is_coarse=is_coarse
         )

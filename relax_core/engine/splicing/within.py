@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from relax_core.bytecode.executable import Executable
-from relax_core.diagnostics import DiagnosedError
+from relax_core.diagnostics import DiagnosedError, Diagnostic
 from relax_core.engine.debug.bisect import Call, Finding, RunMachine
 from relax_core.engine.debug.differences import compare_arrays
 from relax_core.engine.debug.intermediates import Intermediate, intermediates
@@ -108,12 +108,24 @@ def kernel_words(trace: Trace, found: tuple[Intermediate, Difference]) -> str:
 def binding_finding(text: str, found: tuple[Intermediate, Difference]) -> Finding:
     """Say which binding of a text has another value, with its line."""
     binding, difference = found
-    lines = text.split("\n")
-    line = lines[binding.line - 1].strip() if 0 < binding.line <= len(lines) else ""
-    shown = line if len(line) <= _CUT else f"{line[: _CUT - 1]}…"
-    at = f" in line {binding.line}, `{shown}`" if line else ""
+    shown = _shown_line(text, binding.line)
+    at = f" in line {binding.line}, `{shown}`" if shown else ""
     words = f"the first other value is `{binding.name}`{at}: {difference.words}"
-    return Finding(words, binding.line if line else 0)
+    return Finding(words, binding.line if shown else 0)
+
+
+def mistake_finding(text: str, mistake: Diagnostic) -> Finding:
+    """Say where in a text that a pass made its mistake is."""
+    line = 0 if mistake.span is None else mistake.span.line
+    shown = _shown_line(text, line)
+    return Finding(f"the mistake is in line {line}, `{shown}`", line) if shown else Finding()
+
+
+def _shown_line(text: str, number: int) -> str:
+    """Return a line of a text, cut if it is long; "" if there is none."""
+    lines = text.split("\n")
+    line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    return line if len(line) <= _CUT else f"{line[: _CUT - 1]}…"
 
 
 def function_finding(names: Sequence[str], before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> Finding:
