@@ -26,6 +26,7 @@ LATE = frozenset(
         "relax_core.cli.recordings",
         "relax_core.cli.run_files",
         "relax_core.cli.stand_ins",
+        "relax_core.cli.two_workers",
         "relax_core.codes",
         "relax_core.engine.api.patterns",
         "relax_core.engine.api.pipelines",

@@ -6,7 +6,7 @@ from typing import get_args
 
 import msgspec
 
-from relax_core.cli import archives, opening, run_files, stand_ins
+from relax_core.cli import archives, opening, run_files, stand_ins, two_workers
 from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
@@ -319,7 +319,7 @@ def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: ar
     closeness = Closeness(options.relative, options.absolute)
     message = opening.bisect_request(pipeline, asked, closeness)
     message = msgspec.structs.replace(message, budget=Budget(options.halve))
-    found = engine.request(message)
+    found = two_workers.bisected(engine, message, tuple(stage.text or "" for stage in pipeline.forms()))
     crash = opening.crash_of(engine, pipeline)
     if isinstance(found, Failure):
         status = _not_compared(found)

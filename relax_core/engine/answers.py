@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from relax_core.engine.debug import service
+from relax_core.engine.debug.replies import FormRuns
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import (
     AnyDebugRequest,
@@ -19,6 +20,7 @@ from relax_core.engine.debug.requests import (
     MemoryOf,
     ProfileOf,
     ReproducerOf,
+    RunFormsOf,
     StopsOf,
 )
 from relax_core.engine.pipelines import recorded
@@ -133,6 +135,11 @@ def _bisected(message: BisectRecordedOf, context: RequestContext) -> object:
     return _about_faults(recorded.bisect_of(message), context)
 
 
+def _forms_run(message: RunFormsOf, context: RequestContext) -> FormRuns:
+    asked = recorded.bisect_of(message.recorded)
+    return service.run_forms(asked, message.first, context.opened_by(asked.program), context)
+
+
 def _reproduced(message: ReproducerOf, context: RequestContext) -> object:
     return reproducing.reproduced(message, lambda asked: _about_faults(asked, context), context)
 
@@ -177,6 +184,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(PipelineFormOf, pipeline_form.pipeline_form),
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),
             _row(BisectRecordedOf, _bisected),
+            _row(RunFormsOf, _forms_run),
             _row(ReproducerOf, _reproduced),
             _row(RecordedOf, recorded_stages.recorded),
             _row(RecordedFaultsOf, recorded_stages.faults),

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from relax_core.engine.debug.replies import CallsCompared
-from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, Closeness, ReproducerOf
+from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, Closeness, ReproducerOf, RunFormsOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
@@ -516,6 +516,7 @@ AnyRequest: TypeAlias = (
     | Samples
     | AnyDebugRequest
     | BisectRecordedOf
+    | RunFormsOf
     | ReproducerOf
     | RecordedOf
     | RecordedFaultsOf

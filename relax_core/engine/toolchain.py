@@ -5,7 +5,8 @@ from functools import partial
 
 from relax_core.engine.answers import ANSWERS
 from relax_core.engine.debug import changed
-from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.request_context import Begun, RequestContext
+from relax_core.engine.debug.requests import BisectOf
 from relax_core.engine.pipelines import pipeline, recorded
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.pass_files import PassFiles
@@ -41,6 +42,7 @@ class Toolchain:
         self._engines: dict[KernelOptions, Engine] = {}
         self._open_programs: Recent[Program, OpenProgram] = Recent(_OPEN_PROGRAM_COUNT)
         self._recordings: Recent[Parcel, pipeline.Pipeline] = Recent(_RECORDING_COUNT)
+        self._begun: dict[BisectOf, Begun] = {}
         self._running: OpenProgram | None = None
         self._pass_files = PassFiles()
 
@@ -69,6 +71,7 @@ class Toolchain:
             partial(self._engine_of, is_brief=True),
             self._open_program,
             self._open_recording,
+            self._begun,
         )
         return ANSWERS[type(message)](message, context)
 

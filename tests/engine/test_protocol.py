@@ -7,7 +7,7 @@ import pytest
 
 from relax_core.engine import protocol
 from relax_core.engine.debug import requests
-from relax_core.engine.debug.requests import BisectOf
+from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf
 from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Parcel, Program
 from relax_core.engine.request import reply_type
 from relax_core.present.running.run_models import Breakpoint
@@ -17,7 +17,7 @@ PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4
 VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "number": 1, "time": 2, "depth": 0, "register": 1,
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
-    "bisect": BisectOf(PROGRAM), "content": b"PK",
+    "bisect": BisectOf(PROGRAM), "recorded": BisectRecordedOf(b"PK", PROGRAM), "first": 1, "content": b"PK",
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
     "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip

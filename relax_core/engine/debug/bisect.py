@@ -84,7 +84,7 @@ class Candidate:
     is_aside: bool = False
     look: Look | None = None
     is_printed: bool = False
-    changes: Callable[[], Changes] | None = None
+    changes: Callable[[], Changes | None] | None = None
     rewrites: Callable[[], StageRewrites] | None = None
 
 
@@ -120,26 +120,53 @@ def bisect(
     for a later operator may hide what a pass did. What the guilty pass changed is applied in part, as long as the
     `budget` lasts.
     """
-    found = _Found(tolerance)
-    guilty: _Guilty | None = None
-    with collector_held():
-        for number, candidate in enumerate(candidates):
-            progress(number, candidate.name)
-            if number % _UNCOLLECTED == _UNCOLLECTED - 1:
-                gc.collect()
-            if not found.has_noted(candidate):
-                outcome = _outcome(candidate, call, runs.run)
-                is_exact = candidate.is_printed and tolerance == DEFAULT_TOLERANCE
-                look = partial(_looked, candidate, call, runs.record)
-                found.add(candidate.name, outcome, look, looks_inside=is_exact)
-                if guilty is None and found.results[-1].verdict == "different":
-                    guilty = _Guilty(candidate, outcome)
-    progress(len(found.results), "")
-    whole = Bisection(call.entry, tuple(found.results))
-    if guilty is None or len(whole.suspects) != 1:
-        return whole
-    judges = partial(found.answered, guilty.outcome, lambda made: run_outcome(made, call, runs.run))
-    return msgspec.structs.replace(whole, halved=_halved(guilty, judges, budget))
+    bisecting = Bisecting(call, runs, tolerance, progress)
+    bisecting.judge(candidates)
+    return bisecting.concluded(budget)
+
+
+class Bisecting:
+    """A bisection under way: forms are judged as they come."""
+
+    def __init__(self, call: Call, runs: RunForms, tolerance: Tolerance, progress: Callable[[int, str], None]) -> None:
+        self._call = call
+        self._runs = runs
+        self._is_default = tolerance == DEFAULT_TOLERANCE
+        self._progress = progress
+        self._found = _Found(tolerance)
+        self._guilty: _Guilty | None = None
+
+    @property
+    def entry(self) -> str:
+        """The function that is called."""
+        return self._call.entry
+
+    def judge(self, candidates: Iterable[Candidate]) -> None:
+        """Run and judge the next forms."""
+        with collector_held():
+            for number, candidate in enumerate(candidates, len(self._found.results)):
+                self._progress(number, candidate.name)
+                if number % _UNCOLLECTED == _UNCOLLECTED - 1:
+                    gc.collect()
+                if not self._found.has_noted(candidate):
+                    self._judge(candidate)
+
+    def _judge(self, candidate: Candidate) -> None:
+        outcome = outcome_of_candidate(candidate, self._call, self._runs.run)
+        look = partial(_looked, candidate, self._call, self._runs.record)
+        self._found.add(candidate.name, outcome, look, looks_inside=candidate.is_printed and self._is_default)
+        if self._guilty is None and self._found.results[-1].verdict == "different":
+            self._guilty = _Guilty(candidate, outcome)
+
+    def concluded(self, budget: Budget) -> Bisection:
+        """Return what all forms came to, and which changes of the guilty one make the result wrong."""
+        self._progress(len(self._found.results), "")
+        whole = Bisection(self._call.entry, tuple(self._found.results))
+        if self._guilty is None or len(whole.suspects) != 1:
+            return whole
+        run = partial(run_outcome, call=self._call, run_machine=self._runs.run)
+        judges = partial(self._found.answered, self._guilty.outcome, run)
+        return msgspec.structs.replace(whole, halved=_halved(self._guilty, judges, budget))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,15 +182,16 @@ def _halved(guilty: _Guilty, judges: Callable[[Executable], Answer], budget: Bud
     error = guilty.outcome.error
     if guilty.candidate.changes is None or (error is not None and error.code.startswith(_MISTAKES_OF_FORM)):
         return None
-    rewrites = guilty.candidate.rewrites
-    return halve(guilty.candidate.changes(), judges, budget, None if rewrites is None else rewrites())
+    changes, rewrites = guilty.candidate.changes(), guilty.candidate.rewrites
+    return None if changes is None else halve(changes, judges, budget, None if rewrites is None else rewrites())
 
 
 def _looked(candidate: Candidate, call: Call, record: RunMachine, *, is_coarse: bool) -> Finding:
     return Finding() if candidate.look is None else candidate.look(call, record, is_coarse)
 
 
-def _outcome(candidate: Candidate, call: Call, run_machine: RunMachine) -> Outcome:
+def outcome_of_candidate(candidate: Candidate, call: Call, run_machine: RunMachine) -> Outcome:
+    """Build a form and run it, if there is one to run."""
     if candidate.fault:
         return hindered(candidate.fault)
     if candidate.attempt is not None:

@@ -505,3 +505,37 @@ def _sides(row: CallRow) -> str:
 def _ulps(sides: list[CallSide]) -> str:
     largest = max((side.ulp for side in sides), default=UNKNOWN_ULP)
     return f"{largest:,.0f} ULP" if largest > 0 else ""
+
+
+class SentArray(msgspec.Struct, frozen=True, array_like=True):
+    """An array by name, in C order; `dtype` is what NumPy calls it, such as "<f4" or "bfloat16"."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    content: bytes
+
+
+class FormRun(msgspec.Struct, frozen=True):
+    """What came of one form: where it stands if it was not run, else what the run left behind; see `Outcome`."""
+
+    name: str
+    fault: str = ""
+    same_as: int = -1
+    is_aside: bool = False
+    is_printed: bool = False
+    arrays: tuple[SentArray, ...] = ()
+    shape: str = ""
+    opaque: tuple[tuple[str, str], ...] = ()
+    args: tuple[SentArray, ...] = ()
+    changed: tuple[str, ...] = ()
+    lacks: str = ""
+
+
+class FormRuns(msgspec.Struct, frozen=True):
+    """What came of forms that stand one behind the other; fewer than were asked for if one of them ended otherwise."""
+
+    first: int
+    runs: tuple[FormRun, ...]
+    are_all: bool
+    """There is no form behind these."""

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Reproduced, Stopped, ValuesCompared
+from relax_core.engine.debug.replies import Bisection, Dumped, FormRuns, Profiled, Reproduced, Stopped, ValuesCompared
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.halving.reply import Budget
 from relax_core.engine.programs.program import Program
@@ -39,6 +39,10 @@ class BisectOf(Request[Bisection], frozen=True):
     budget: Budget = Budget()
     numbers: tuple[int, ...] = ()
     """What a recording calls the stages of these programs; empty: they are counted from 0."""
+    until: int = 0
+    """Judge the first so many forms, and keep what came of them for the same request without it; 0: all."""
+    ahead: FormRuns | None = None
+    """What came of the forms behind those that were kept, which are judged without being run here."""
 
 
 class CompareValuesOf(Request[ValuesCompared], frozen=True):
@@ -105,6 +109,19 @@ class BisectRecordedOf(Request[Bisection], frozen=True):
     closeness: Closeness = Closeness()
     constants: bytes = b""
     budget: Budget = Budget()
+    until: int = 0
+    ahead: FormRuns | None = None
+    """With `until`: for the work of two workers, see `BisectOf`; the second one is asked `RunFormsOf`."""
+
+
+class RunFormsOf(Request[FormRuns], frozen=True):
+    """Run the forms of a recorded pipeline from number `first` on, for a bisection that judges them.
+
+    That form must be a whole one, whatever stands before it.
+    """
+
+    recorded: BisectRecordedOf
+    first: int
 
 
 class ReproducerOf(Request[Reproduced], frozen=True):

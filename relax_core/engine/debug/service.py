@@ -1,8 +1,9 @@
 """Answers the requests that look for faults."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from itertools import chain
+from functools import lru_cache, partial
+from itertools import chain, islice
 from typing import assert_never
 
 import msgspec
@@ -14,8 +15,8 @@ from relax_core.engine.debug import bisect, compared, intermediates, stops
 from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.compared import compared_call, machine_for
 from relax_core.engine.debug.profile import profiled
-from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped
-from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.replies import Bisection, Dumped, FormRuns, Profiled, Stopped
+from relax_core.engine.debug.request_context import Begun, RequestContext
 from relax_core.engine.debug.requests import (
     AnyDebugRequest,
     BisectOf,
@@ -32,7 +33,9 @@ from relax_core.engine.programs.prim_entry import with_entries
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Progress
 from relax_core.engine.screens.text_views import executed
+from relax_core.engine.splicing import ahead
 from relax_core.engine.splicing.forms import PrintedStage, forms
+from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
 from relax_core.present.memory import present_memory
 from relax_core.present.running.memory_models import MemoryView
@@ -49,8 +52,10 @@ def answer(message: AnyDebugRequest, opened: OpenProgram, context: RequestContex
         DiagnosedError: the program or its inputs have errors.
     """
     match message:
+        case BisectOf(until=0):
+            return opened.remembered(_whole(message), lambda: _bisect(message, opened, context))
         case BisectOf():
-            return opened.remembered(message, lambda: _bisect(message, opened, context))
+            return _begin(message, opened, context)
         case CompareValuesOf():
             return opened.remembered(message, lambda: compared.values(message, opened, context))
         case CompareArchiveOf():
@@ -67,35 +72,90 @@ def answer(message: AnyDebugRequest, opened: OpenProgram, context: RequestContex
             assert_never(message)
 
 
+def _whole(message: BisectOf) -> BisectOf:
+    """Return the request whoever works for it."""
+    return msgspec.structs.replace(message, until=0, ahead=None)
+
+
 def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
-    if message.others:
-        # A program may have another pipeline than the one before it, so each is a form of its own.
-        first = _built_once(_printed(opened.source.program, context))
-        name, args = compared_call(opened, context, first.build)
-        candidates = forms(chain((first,), (_printed(item, context) for item in message.others)))
-        count = 1 + len(message.others)
+    begun = None if message.ahead is None else context.begun.pop(_whole(message), None)
+    if begun is not None and message.ahead is not None:
+        bisecting, candidates = begun
+        candidates = ahead.with_runs(candidates, message.ahead)
+    elif message.others:
+        bisecting, candidates = _bisecting(message, opened, context)
     else:
-        name, args = compared_call(opened, context)
+        call = bisect.Call(*compared_call(opened, context))
         stages = opened.compilation.stages(context.report, context.is_cancelled)
-        candidates, count = bisect.stage_candidates(opened.source.module, stages), len(stages) + 1
+        progress = partial(_report, context, len(stages) + 1)
+        runs = _runs(call, opened, context)
+        bisecting = bisect.Bisecting(call, runs, message.closeness.tolerance, progress)
+        candidates = bisect.stage_candidates(opened.source.module, stages)
+    bisecting.judge(candidates)
+    return msgspec.structs.replace(bisecting.concluded(message.budget), numbers=message.numbers)
 
-    def progress(number: int, name: str) -> None:
-        if context.is_cancelled():
-            raise RunError((Diagnostic("VM008", "cancelled while comparing the stages"),))
-        context.report(Progress(f"Running after {name}" if name else "Comparing", number, count))
 
+def _begin(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
+    """Judge the first forms, and keep the bisection to be gone on with."""
+    bisecting, candidates = _bisecting(message, opened, context)
+    bisecting.judge(islice(candidates, message.until))
+    context.begun.clear()
+    context.begun[_whole(message)] = bisecting, candidates
+    return Bisection(bisecting.entry, ())
+
+
+def run_forms(message: BisectOf, first: int, opened: OpenProgram, context: RequestContext) -> FormRuns:
+    """Run the forms of a bisection from number `first` on.
+
+    Raises:
+        DiagnosedError: the first form of all or its inputs have errors, or it was cancelled.
+    """
+    call, candidates = _forms(message, opened, context, first)
+    run = _runs(call, opened, context).run
+    count = 1 + len(message.others)
+
+    def reported() -> Iterator[bisect.Candidate]:
+        for number, candidate in enumerate(candidates, first):
+            _report(context, count, number, candidate.name)
+            yield candidate
+
+    with collector_held():
+        return ahead.run_forms(first, reported(), call, run)
+
+
+def _bisecting(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Begun:
+    call, candidates = _forms(message, opened, context, 0)
+    progress = partial(_report, context, 1 + len(message.others))
+    return bisect.Bisecting(call, _runs(call, opened, context), message.closeness.tolerance, progress), candidates
+
+
+def _forms(
+    message: BisectOf, opened: OpenProgram, context: RequestContext, start: int
+) -> tuple[bisect.Call, Iterator[bisect.Candidate]]:
+    """Return the call that all forms are compared by, and the forms from number `start` on."""
+    # A program may have another pipeline than the one before it, so each is a form of its own.
+    first = _built_once(_printed(opened.source.program, context))
+    call = bisect.Call(*compared_call(opened, context, first.build))
+    stages = chain((first,), (_printed(item, context) for item in message.others))
+    return call, forms(islice(stages, start, None))
+
+
+def _report(context: RequestContext, count: int, number: int, name: str) -> None:
+    if context.is_cancelled():
+        raise RunError((Diagnostic("VM008", "cancelled while comparing the stages"),))
+    context.report(Progress(f"Running after {name}" if name else "Comparing", number, count))
+
+
+def _runs(call: bisect.Call, opened: OpenProgram, context: RequestContext) -> bisect.RunForms:
     def run(executable: Executable, args: tuple[Value, ...]) -> Trace:
         machine = machine_for(executable, opened, context, is_brief=True)
-        return opened.runs.run_machine(machine, name, args, context.is_cancelled)
+        return opened.runs.run_machine(machine, call.entry, args, context.is_cancelled)
 
     def record(executable: Executable, args: tuple[Value, ...]) -> Trace:
         machine = machine_for(executable, opened, context, records=True, is_brief=True)
-        return opened.runs.run_machine(machine, name, args, context.is_cancelled)
+        return opened.runs.run_machine(machine, call.entry, args, context.is_cancelled)
 
-    call, tolerance = bisect.Call(name, args), message.closeness.tolerance
-    runs, budget = bisect.RunForms(run, record), message.budget
-    found = bisect.bisect(candidates, call, runs, tolerance=tolerance, budget=budget, progress=progress)
-    return msgspec.structs.replace(found, numbers=message.numbers)
+    return bisect.RunForms(run, record)
 
 
 def _built_once(stage: PrintedStage) -> PrintedStage:

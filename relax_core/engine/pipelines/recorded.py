@@ -66,4 +66,6 @@ def bisect_of(message: BisectRecordedOf) -> BisectOf:
     if not programs:
         fail("PL001", "the pipeline holds no form of a program")
     numbers = tuple(stage.number for stage in pipeline.forms())
-    return BisectOf(programs[0], tuple(programs[1:]), message.closeness, message.budget, numbers)
+    return BisectOf(
+        programs[0], tuple(programs[1:]), message.closeness, message.budget, numbers, message.until, message.ahead
+    )

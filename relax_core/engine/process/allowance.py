@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, CompareArchiveOf, CompareValuesOf, ReproducerOf
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    BisectRecordedOf,
+    CompareArchiveOf,
+    CompareValuesOf,
+    ReproducerOf,
+    RunFormsOf,
+)
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import (
     AppearancesOf,
@@ -60,6 +67,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         SheetOf: _TEXT,
         BisectOf: _COMPARISON,
         BisectRecordedOf: _COMPARISON,
+        RunFormsOf: _COMPARISON,
         ReproducerOf: _COMPARISON,
         OwnPassOf: _COMPARISON,
         RecordedFaultsOf: _COMPARISON,
@@ -115,6 +123,7 @@ def doing(message: object) -> str:
         case (
             BisectOf()
             | BisectRecordedOf()
+            | RunFormsOf()
             | ReproducerOf()
             | CompareValuesOf()
             | CompareArchiveOf()

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from relax_core import late
+from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, RunFormsOf
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, allow_cpu_seconds, apply_limits, used_share
 from relax_core.engine.process import starting
 from relax_core.engine.process.allowance import allowance
@@ -36,10 +37,13 @@ from relax_core.engine.protocol import (
     Progress,
 )
 from relax_core.engine.session import NotLoadedError, Session
+from relax_core.frontend.collector import collector_held
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.vm.external import torch_operators
 
 _STACK_BYTES = 64 * MEGABYTE
+_OF_MANY_FORMS = (BisectOf, BisectRecordedOf, RunFormsOf)
+"""Requests that read many modules: what is left of them is walked by the collector behind the reply, not before it."""
 
 
 class Worker:
@@ -120,6 +124,9 @@ class Worker:
         if envelope.version != VERSION:
             words = f"The worker speaks version {VERSION}, the message is of version {envelope.version}."
             self._send(envelope.id, "failure", Failure("internal", "Versions differ", words))
+        elif isinstance(envelope.body, _OF_MANY_FORMS):
+            with collector_held():
+                self._answer(envelope.id, envelope.body)
         else:
             self._answer(envelope.id, envelope.body)
         with self._state:
