@@ -1,9 +1,11 @@
 """Requests about the program of a recording: inputs, functions, graphs, our pass beside the recorded one, a trace."""
 
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
 
+import relax_core as rc
 from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.requests import BisectRecordedOf, ReproducerOf
@@ -24,6 +26,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.session import Session
 from tests.engine.pipelines.stage_texts import ADD, EMPTY, TWICE, UNREADABLE, WRONG, after
+from tests.passes.programs import program
 
 R = TypeVar("R")
 
@@ -110,6 +113,29 @@ def test_our_pass_beside_the_recorded_one_is_equal_equal_in_value_or_neither() -
     assert judged("DeadCodeElimination", KERNELS)[0] == "not comparable"
     assert judged("DeadCodeElimination", UNREADABLE)[0] == "not comparable"
     assert isinstance(Session().request(OwnPassOf(log(("First", ADD)), 4, Program(""))), Failure)
+
+
+def test_our_pass_on_prim_funcs_is_compared_in_the_program_that_calls_them() -> None:
+    whole = program("rows")
+    kernels = replace(whole, definitions=tuple(item for item in whole.definitions if item.var.name == "rows"))
+    (stage,) = rc.run_pipeline(kernels, "StorageRewrite")
+    texts = [rc.script(item) for item in (whole, kernels, stage.after)]
+
+    def judged(name: str, made: str) -> tuple[str, str]:
+        given = log(("AttachGlobalSymbol", texts[0]), ("tirx.BindTarget", texts[1]), (name, made))
+        found = answered(OwnPassOf(given, 2, Program("")))
+        return found.verdict, found.words
+
+    assert judged("tirx.StorageRewrite", texts[2])[0] == "equal"
+    assert judged("StorageRewrite", texts[2])[0] == "equal"
+    other = texts[2].replace("F[0] = T.Cast", "F[0] = T.float32(1) * T.Cast")
+    assert judged("tirx.StorageRewrite", other)[0] == "same"
+    verdict, words = judged("tirx.StorageRewrite", texts[2].replace("+ T.float32(1.0)", "+ T.float32(3.0)"))
+    assert verdict == "different"
+    assert "computes something else, RelaxScope's does not" in words
+    assert judged("tirx.MakePackedAPI", texts[2])[0] == "no such pass"
+    # A pass that has the name in both dialects is the one of its prefix.
+    assert judged("relax.StorageRewrite", texts[2])[0] == "no such pass"
 
 
 def test_a_reproducer_is_made_of_what_a_bisection_found_and_of_nothing_else() -> None:

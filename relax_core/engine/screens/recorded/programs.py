@@ -1,7 +1,9 @@
 """Answers about the program of a recording: what it takes, and what our pass of a stage's name makes of it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, cast
+from types import MappingProxyType
+from typing import Final, Literal, cast
 
 import msgspec
 
@@ -24,7 +26,7 @@ from relax_core.ir.expr import ExternFunc, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.passes import PASSES
-from relax_core.passes.pipeline import run_pipeline
+from relax_core.passes.pipeline import DIALECTS, run_pipeline
 from relax_core.present.diff import diff_texts
 from relax_core.present.models import Diff
 from relax_core.present.words import type_text
@@ -34,6 +36,9 @@ from relax_core.vm.external.packed import HOST
 
 _PARAM_LIMIT: Final = 400
 _UNKNOWN_LIMIT: Final = 100
+_VERDICTS: Final[Mapping[str, Literal["same", "different", "stops alike"]]] = MappingProxyType(
+    {"same": "same", "different": "different", "stops alike": "stops alike"}
+)
 
 
 def inputs(message: RecordedInputsOf, context: RequestContext) -> RecordedInputs:
@@ -86,17 +91,18 @@ def own_pass(message: OwnPassOf, context: RequestContext) -> OwnPass:
     if not 0 <= message.position < len(opened.stages):
         raise CompileError((Diagnostic("PL013", f"there is no stage at position {message.position}"),))
     stage = opened.stages[message.position]
-    name = stage.pass_name.rpartition(".")[2]
+    dialect, name = _key(stage.pass_name)
     if stage.pass_name.startswith("("):
         return OwnPass("no such pass", "no pass made this stage")
-    if ("relax", name) not in PASSES:
-        return OwnPass("no such pass", f"RelaxScope has no Relax pass `{name}`")
+    if (dialect, name) not in PASSES:
+        return OwnPass("no such pass", f"RelaxScope has no Relax pass and no pass on TIR `{name}`")
+    kinds = ("module", "prim funcs") if dialect == "tir" else ("module",)
     before = _form_before(opened, message.position)
-    if before is None or opened.kind(before) != "module" or opened.kind(stage) != "module":
+    if before is None or opened.kind(before) not in kinds or opened.kind(stage) != opened.kind(before):
         words = "the stage, or the one before it, is no whole module of the program"
         return OwnPass("not comparable", words)
     try:
-        made = run_pipeline(opened.module(before.number), name)
+        made = run_pipeline(opened.module(before.number), f"{dialect}.{name}")
         theirs = opened.module(stage.number)
     except DiagnosedError as error:
         return OwnPass("not comparable", f"the text has errors: {diagnostic_words(error.diagnostics[0])}")
@@ -109,14 +115,27 @@ def own_pass(message: OwnPassOf, context: RequestContext) -> OwnPass:
     if difference is None:
         return OwnPass("equal", f"RelaxScope's {name} makes the same module", diff)
     options = with_recorded_inputs(opened, message.options)
-    own = msgspec.structs.replace(program_of(opened, before, options), pipeline=name)
-    return _by_value(own, program_of(opened, stage, options), diff, context)
+    recorded = program_of(opened, stage, options)
+    whole = _form_before(opened, message.position, "module")
+    if opened.kind(stage) == "module" or whole is None:
+        own = msgspec.structs.replace(program_of(opened, before, options), pipeline=f"{dialect}.{name}")
+        return _by_value(name, (own, recorded), diff, context)
+    own = msgspec.structs.replace(recorded, text=print_module(ours).text, name=f"RelaxScope's {name}")
+    return _by_value(name, (program_of(opened, whole, options), recorded, own), diff, context)
 
 
-def _form_before(opened: "pipelines.Pipeline", position: int) -> "pipelines.RecordedStage | None":
-    """Return the form of the program that the pass at a position was given."""
+def _key(pass_name: str) -> tuple[str, str]:
+    """Return dialect and name of the pass of ours that has the name of a recorded one."""
+    prefix, _, name = pass_name.rpartition(".")
+    is_tir = DIALECTS.get(prefix) == "tir" or (not prefix and ("relax", name) not in PASSES)
+    return ("tir" if is_tir and ("tir", name) in PASSES else "relax"), name
+
+
+def _form_before(opened: "pipelines.Pipeline", position: int, kind: str = "") -> "pipelines.RecordedStage | None":
+    """Return the form of the program that the pass at a position was given, or the last one of a kind."""
     numbers = {stage.number: at for at, stage in enumerate(opened.stages)}
-    return next((form for form in reversed(opened.forms()) if numbers[form.number] < position), None)
+    forms = (form for form in reversed(opened.forms()) if numbers[form.number] < position)
+    return next((form for form in forms if not kind or opened.kind(form) == kind), None)
 
 
 def _diff(name: str, ours: IRModule, theirs: IRModule) -> Diff:
@@ -126,18 +145,27 @@ def _diff(name: str, ours: IRModule, theirs: IRModule) -> Diff:
     return diff_texts(f"RelaxScope's {name}", texts[0], f"The recorded {name}, printed by RelaxScope", texts[1])
 
 
-def _by_value(ours: Program, theirs: Program, diff: Diff, context: RequestContext) -> OwnPass:
-    """Run both modules on the same arguments."""
-    name = ours.pipeline
+def _by_value(name: str, programs: tuple[Program, ...], diff: Diff, context: RequestContext) -> OwnPass:
+    """Run programs on the same arguments: ours and the recorded one, or, in a whole program, the recorded one and ours.
+
+    Prim funcs alone are run in the last whole program, with whose results both are compared.
+    """
+    first, *others = programs
     try:
-        asked = BisectOf(ours, (theirs,))
-        found = cast("Bisection", service.answer(asked, context.opened_by(ours), context))
+        asked = BisectOf(first, tuple(others))
+        found = cast("Bisection", service.answer(asked, context.opened_by(first), context))
     except RunError as error:
         return OwnPass("not comparable", diagnostic_words(error.diagnostics[0]), diff)
-    result = found.stages[1]
+    result = found.stages[-1]
+    if len(others) > 1 and (recorded := found.stages[1]).verdict not in ("same", "stops alike"):
+        ours = "does" if result.verdict == recorded.verdict else "does not"
+        what = f"the recorded {name} makes a module that computes something else, RelaxScope's {ours}"
+        if recorded.verdict == "different" and result.verdict in ("same", "different"):
+            return OwnPass("different", f"{what}: {recorded.words}", diff)
+        return OwnPass("not comparable", f"the modules were not compared by value: {recorded.words}", diff)
     words = {
         "same": f"RelaxScope's {name} makes another text, which computes the same: {result.words}",
         "different": f"RelaxScope's {name} makes a module that computes something else: {result.words}",
         "stops alike": f"both modules stop alike: {result.words}",
     }.get(result.verdict, f"the modules are not equal, and were not compared by value: {result.words}")
-    return OwnPass(found.verdict, words, diff)
+    return OwnPass(_VERDICTS.get(result.verdict, "not comparable"), words, diff)
