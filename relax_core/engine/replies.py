@@ -305,7 +305,7 @@ class EffectRow(msgspec.Struct, frozen=True):
     is_idempotent: bool | None = None
     """Of one that changes the module: it leaves what it made when it runs again; `None`: it then refuses it."""
     reason: str = ""
-    """Why it refuses the module, or what is wrong with what it makes."""
+    """Why it refuses the module, what is wrong with what it makes, or which options it needs."""
 
 
 class PairRow(msgspec.Struct, frozen=True):

@@ -457,7 +457,7 @@ class _PipelineParser:
             is_list = isinstance(fields[keyword.arg].default, tuple)
             values[keyword.arg] = (value,) if is_list and not isinstance(value, tuple) else value
         span = self.span(keywords[0]) if keywords else None
-        missing = [name for name, item in fields.items() if name not in values and _is_required(item)]
+        missing = [name for name in required_options(pass_) if name not in values]
         if missing:
             hint = f"as in {pass_.name}({', '.join(f'{name}=...' for name in (*values, *missing))})"
             message = f"{pass_.name} needs the option{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
@@ -474,8 +474,11 @@ class _PipelineParser:
             return self.fail("PS002", f"{self.span(node).text} is not a literal", node, "use strings, numbers, lists")
 
 
-def _is_required(item: "dataclasses.Field[Any]") -> bool:
-    return item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
+def required_options(pass_: Pass) -> tuple[str, ...]:
+    """Return the names of the options of a pass that have no default."""
+    absent = dataclasses.MISSING
+    fields = dataclasses.fields(pass_.options)
+    return tuple(item.name for item in fields if item.default is absent and item.default_factory is absent)
 
 
 def _hashable(value: Any) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.cli import main
+from relax_core.diagnostics import CompileError
 from relax_core.engine.programs.effects import pair_effects, pass_effects
 from relax_core.engine.protocol import EffectsOf
 from relax_core.engine.session import Session
@@ -27,6 +28,8 @@ def test_what_is_said_of_a_pass_is_what_a_pipeline_of_it_does(text: str) -> None
     assert len({item.effect for item in found}) >= 3
     for item in found:
         if item.effect == "needs options":
+            with pytest.raises(CompileError, match=f"needs the options? {item.reason.replace(', ', ' and ')}"):
+                run_pipeline(module, item.name)
             continue
         (stage,) = run_pipeline(module, item.name)
         match item.effect:

@@ -14,7 +14,7 @@ from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, Stage
 from relax_core.passes.outcome import faults_in
 from relax_core.passes.own import OWN_PASSES
-from relax_core.passes.pipeline import EVERYWHERE, Step, run_step
+from relax_core.passes.pipeline import EVERYWHERE, Step, required_options, run_step
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -38,7 +38,7 @@ class PassEffect:
     stage: Stage | None = None
     is_idempotent: bool | None = None
     reason: str = ""
-    """Why it refuses the module, or what is wrong with what it makes."""
+    """Why it refuses the module, what is wrong with what it makes, or which options it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,13 @@ def pass_effects(
 
 
 def _effect(pass_: Pass, module: IRModule, before: tuple[Stage, ...], tables: Tables) -> PassEffect:
+    required = required_options(pass_)
+    if required:
+        return PassEffect(pass_.name, "needs options", reason=", ".join(required))
     try:
         step = Step(pass_, pass_.options(), pass_.name)
-    except (TypeError, ValueError):
-        return PassEffect(pass_.name, "needs options")
+    except (TypeError, ValueError) as error:
+        return PassEffect(pass_.name, "refuses", reason=f"its options: {error}")
     stage = run_step(step, module, before, tables)
     if stage.is_failed:
         return PassEffect(pass_.name, "refuses", step, stage, reason=_reason(stage.diagnostics))
