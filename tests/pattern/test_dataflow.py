@@ -84,6 +84,6 @@ def test_words_of_relax_find_and_show_what_they_mean(text: str, count: int) -> N
 
 
 def test_a_call_of_a_prim_func_is_a_pattern() -> None:
-    shown = "is_op('call_tir')(is_global('twice'), is_tuple([wildcard()]))"
+    shown = "is_op('call_tir')(is_gv('twice'), is_tuple([wildcard()]))"
     assert show_pattern(rc.pattern("is_call_tir('twice', (wildcard(),))")) == shown
-    assert show_pattern(rc.pattern("is_call_tir('twice')")) == "is_op('call_tir')(is_global('twice'), wildcard())"
+    assert show_pattern(rc.pattern("is_call_tir('twice')")) == "is_op('call_tir')(is_gv('twice'), wildcard())"

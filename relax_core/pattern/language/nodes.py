@@ -8,13 +8,32 @@ See: tvm/python/tvm/relay/dataflow_pattern/__init__.py, v0.19
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import Expr, Function, GlobalVar, Op, Type, Var, constant
 from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.prim import PrimExpr
+from relax_core.pattern.language.edges import Linked
+
+
+def read_relax_type(text: str) -> Type:
+    """Read a type such as `R.Tensor((4, 4), "float32")`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    head = "from tvm.script import relax as R, tir as T\n@R.function\n"
+    parsed = parse_text(f"{head}def f(x: {text}):\n    return x\n", "type.py")
+    match parsed.modules:
+        case [IRModule(definitions=[Definition(function=Function(params=[Var(annotation=read)]))])] if (
+            read is not None and not parsed.diagnostics
+        ):
+            return read
+        case _:
+            raise ValueError(f"{text} is no type of Relax")
 
 
 def read_type(text: str) -> Type:
@@ -31,15 +50,30 @@ def read_type(text: str) -> Type:
             raise ValueError(f"{text} is no type of Relay")
 
 
+Size: TypeAlias = int | PrimExpr | None
+"""A size that a pattern asks for; `None` takes any."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Pattern:
+class Pattern(Linked):
     """The base of all patterns. `PARTS` names the fields that hold patterns, in the order of matching."""
 
     PARTS: ClassVar[tuple[str, ...]] = ()
 
-    def __call__(self, *args: "Pattern") -> "CallPattern":
-        """Match a call of what this matches with exactly these arguments; `any_args` takes any."""
-        return CallPattern(self, args)
+    def __call__(
+        self, *args: "Pattern", varg_default_wildcard: bool = False, add_constraint: bool = True
+    ) -> "CallPattern":
+        """Match a call of what this matches with exactly these arguments; `any_args` takes any.
+
+        With `varg_default_wildcard` the call may have further arguments. With `add_constraint` an open pattern context
+        takes an edge from each argument to the call.
+        """
+        made = CallPattern(self, args, varg_default_wildcard)
+        if add_constraint:
+            for index, arg in enumerate(args):
+                if isinstance(cast("object", arg), Pattern):
+                    arg.used_by(made, index)
+        return made
 
     def any_args(self) -> "CallPattern":
         """Match a call of what this matches, whatever its arguments are."""
@@ -47,6 +81,12 @@ class Pattern:
 
     def __or__(self, other: "Pattern") -> "AltPattern":
         return AltPattern((*_options(self), *_options(other)))
+
+    def __and__(self, other: "Pattern") -> "AndPattern":
+        return AndPattern((self, other))
+
+    def __invert__(self) -> "NotPattern":
+        return NotPattern(self)
 
     def __add__(self, other: "Pattern") -> "CallPattern":
         return is_op("add")(self, other)
@@ -59,6 +99,10 @@ class Pattern:
 
     def __truediv__(self, other: "Pattern") -> "CallPattern":
         return is_op("divide")(self, other)
+
+    def dup(self) -> Self:
+        """Return another pattern for the same, all of whose parts are others, too; no edge leads from or to it."""
+        return _duplicate(self)
 
     def optional(self, wrap: "Callable[[Pattern], Pattern]") -> "AltPattern":
         """Match this, or what `wrap` makes of it; the wrapped form is the first choice."""
@@ -80,7 +124,15 @@ class Pattern:
         """Match this if it is a tensor of `dtype`."""
         return DataTypePattern(self, dtype)
 
-    def has_shape(self, shape: Sequence[int | None]) -> "ShapePattern":
+    def has_ty(self, type_: Type | str) -> "SubtypePattern":
+        """Match this if each of its values is one of `type_`, which may be given as TVMScript writes it.
+
+        Raises:
+            ValueError: the text is no type.
+        """
+        return SubtypePattern(self, read_relax_type(type_) if isinstance(type_, str) else type_)
+
+    def has_shape(self, shape: Sequence[Size]) -> "ShapePattern":
         """Match this if it is a tensor of `shape`; `None` takes any size."""
         return ShapePattern(self, tuple(shape))
 
@@ -120,17 +172,46 @@ class VarPattern(Pattern):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DataflowVarPattern(Pattern):
+    """A variable that only its dataflow block sees, called `name` if that is not empty."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlobalVarPattern(Pattern):
+    """A function of the module, called `name` if that is not empty."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExternFuncPattern(Pattern):
+    """A packed function, called `name` if that is not empty."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrimArrPattern(Pattern):
+    """A shape as a value: `R.shape([...])` of these sizes."""
+
+    values: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ConstantPattern(Pattern):
     """A tensor literal; a group takes it in, rather than as a parameter."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallPattern(Pattern):
-    """A call; `args` is `None` if any will do."""
+    """A call; `args` is `None` if any will do. With `takes_more` there may be arguments behind those."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("op", "args")
     op: Pattern
     args: tuple[Pattern, ...] | None = None
+    takes_more: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,6 +274,14 @@ class TuplePattern(Pattern):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class UnorderedTuplePattern(Pattern):
+    """A tuple of as many fields as there are patterns, each of which matches one of them, in any order."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("fields",)
+    fields: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TupleGetItemPattern(Pattern):
     """The field `index` of a tuple, any field if that is `None`."""
 
@@ -207,6 +296,22 @@ class AltPattern(Pattern):
 
     PARTS: ClassVar[tuple[str, ...]] = ("options",)
     options: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AndPattern(Pattern):
+    """What matches every one of `options`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("options",)
+    options: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NotPattern(Pattern):
+    """What does not match `pattern`; no part of that is bound to anything."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
+    pattern: Pattern
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,6 +333,15 @@ class TypePattern(Pattern):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SubtypePattern(Pattern):
+    """`pattern`, each of whose values is one of the type `type`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
+    pattern: Pattern
+    type: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DataTypePattern(Pattern):
     """`pattern`, a tensor of `dtype`."""
 
@@ -242,7 +356,7 @@ class ShapePattern(Pattern):
 
     PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
     pattern: Pattern
-    shape: tuple[int | None, ...]
+    shape: tuple[Size, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,6 +373,10 @@ AnyPattern: TypeAlias = (
     WildcardPattern
     | ExprPattern
     | VarPattern
+    | DataflowVarPattern
+    | GlobalVarPattern
+    | ExternFuncPattern
+    | PrimArrPattern
     | ConstantPattern
     | CallPattern
     | OperatorPattern
@@ -267,10 +385,14 @@ AnyPattern: TypeAlias = (
     | IfPattern
     | LetPattern
     | TuplePattern
+    | UnorderedTuplePattern
     | TupleGetItemPattern
     | AltPattern
+    | AndPattern
+    | NotPattern
     | AttrPattern
     | TypePattern
+    | SubtypePattern
     | DataTypePattern
     | ShapePattern
     | DominatorPattern
@@ -295,12 +417,6 @@ def is_expr(expr: Expr) -> ExprPattern:
 def is_global(name: str) -> ExprPattern:
     """Match the global function `name`."""
     return ExprPattern(GlobalVar(name))
-
-
-def is_call_tir(name: str, args: "tuple[Pattern, ...] | Pattern | None" = None) -> CallPattern:
-    """Match `R.call_tir` of the prim func `name`; `args` are its inputs, or what matches their tuple."""
-    given = wildcard() if args is None else args if isinstance(args, Pattern) else is_tuple(args)
-    return is_op("relax.call_tir")(is_global(name), given)
 
 
 def is_number(value: int | float, dtype: str | None = None) -> ExprPattern:
@@ -378,6 +494,29 @@ def subpatterns(pattern: Pattern) -> tuple[Pattern, ...]:
                 stack.append((current, True))
                 stack.extend((part, False) for part in reversed(parts(current)))
     return tuple(order)
+
+
+P = TypeVar("P", bound=Pattern)
+
+
+def _duplicate(pattern: P) -> P:
+    copies: dict[Pattern, Pattern] = {}
+    for item in subpatterns(pattern):
+        changed = {
+            name: tuple(copies[part] for part in cast("tuple[Pattern, ...]", held)) if isinstance(held, tuple) else held
+            for name in item.PARTS
+            if (held := getattr(item, name)) is not None
+        }
+        changed = {
+            name: copies.get(held, held) if isinstance(held, Pattern) else held for name, held in changed.items()
+        }
+        copies[item] = WildcardPattern() if isinstance(item, WildcardPattern) else replace(item, **changed)
+    for item, copy in copies.items():
+        if isinstance(item, WildcardPattern) and isinstance(copy, WildcardPattern):
+            copy.targets[:] = [copies[target] for target in item.targets]
+    made = copies[pattern]
+    assert isinstance(made, type(pattern)), "a copy is of the same class"
+    return made
 
 
 def _options(pattern: Pattern) -> tuple[Pattern, ...]:

@@ -3,8 +3,8 @@
     conv = is_op("nn.conv2d")(wildcard(), is_constant())
     conv.optional(lambda x: is_op("nn.relu")(x))
 
-The words are those of `tvm.relay.dataflow_pattern`, the names of its classes included, and `is_global` and `is_number`;
-`is_expr` takes a number here. Of `tvm.relax.dpl` there are `is_const`, `is_gv`, `is_call_tir` and `pattern[0]`, too.
+The words are those of `tvm.relay.dataflow_pattern` and `tvm.relax.dpl`, the names of their classes included, and
+`is_global`, `is_number` and `is_extern`; `is_expr` takes a number here, and what has one name in both is Relax's.
 Names bound in lines above stand for one pattern each; the last line is the pattern.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NoReturn, cast
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import GlobalVar, Op, TensorType
 from relax_core.ir.prim import const, is_dtype
-from relax_core.pattern.language import nodes
+from relax_core.pattern.language import nodes, relax_words
 from relax_core.pattern.language.nodes import Pattern
 from relax_core.source import Source, Span
 
@@ -66,25 +66,42 @@ _WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "is_var": nodes.is_var,
         "is_constant": nodes.is_constant,
         "is_const": nodes.is_constant,
-        "is_tuple": nodes.is_tuple,
+        "is_tuple": relax_words.is_relax_tuple,
         "is_tuple_get_item": nodes.is_tuple_get_item,
         "is_if": nodes.is_if,
         "is_let": nodes.is_let,
         "is_function": nodes.is_function,
         "dominates": nodes.dominates,
         "is_global": nodes.is_global,
-        "is_gv": nodes.is_global,
-        "is_call_tir": nodes.is_call_tir,
+        "is_gv": relax_words.is_gv,
+        "is_dfv": relax_words.is_dfv,
+        "is_extern": relax_words.is_extern,
+        "is_shape": relax_words.is_shape,
+        "is_call_tir": relax_words.is_call_tir,
+        "is_call_dps_packed": relax_words.is_call_dps_packed,
+        "is_call_packed": relax_words.is_call_packed,
+        "reject": relax_words.reject,
+        "make_fused_bias_activation_pattern": relax_words.make_fused_bias_activation_pattern,
         "is_number": _number,
         "is_expr": _number,
         "has_attr": _free(Pattern.has_attr),
         "has_dtype": _free(Pattern.has_dtype),
         "has_shape": _free(Pattern.has_shape),
         "has_type": _free(_has_type),
+        "has_ty": _free(Pattern.has_ty),
+        "has_struct_info": _free(Pattern.has_ty),
         "WildcardPattern": nodes.wildcard,
         "VarPattern": nodes.is_var,
         "ConstantPattern": nodes.is_constant,
         "TuplePattern": nodes.is_tuple,
+        "UnorderedTuplePattern": nodes.UnorderedTuplePattern,
+        "DataflowVarPattern": relax_words.is_dfv,
+        "GlobalVarPattern": relax_words.is_gv,
+        "ExternFuncPattern": relax_words.is_extern,
+        "PrimArrPattern": relax_words.is_shape,
+        "OrPattern": Pattern.__or__,
+        "AndPattern": Pattern.__and__,
+        "NotPattern": relax_words.reject,
         "TupleGetItemPattern": nodes.is_tuple_get_item,
         "IfPattern": nodes.is_if,
         "LetPattern": nodes.is_let,
@@ -112,6 +129,8 @@ _METHODS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "has_dtype": Pattern.has_dtype,
         "has_shape": Pattern.has_shape,
         "has_type": _has_type,
+        "has_ty": Pattern.has_ty,
+        "has_struct_info": Pattern.has_ty,
         "dominates": Pattern.dominates,
         "optional": Pattern.optional,
         "any_args": Pattern.any_args,
@@ -121,6 +140,7 @@ _METHODS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
 _OPERATORS: Mapping[type[ast.operator], Callable[[Pattern, Pattern], Pattern]] = MappingProxyType(
     {
         ast.BitOr: lambda a, b: a | b,
+        ast.BitAnd: lambda a, b: a & b,
         ast.Add: lambda a, b: a + b,
         ast.Sub: lambda a, b: a - b,
         ast.Mult: lambda a, b: a * b,
@@ -136,18 +156,36 @@ def parse_pattern(text: str, name: str = "pattern") -> Pattern:
         CompileError: PT001 for bad syntax, PT002 for a word that the language does not have, PT003 for wrong arguments,
             PT010 for a pattern that is too large.
     """
+    source, tree = parsed(text, name)
+    try:
+        return PatternParser(source).read(tree)
+    except (MemoryError, RecursionError) as error:
+        raise too_deep(source) from error
+
+
+def parsed(text: str, name: str) -> tuple[Source, ast.Module]:
+    """Parse a text of patterns as Python.
+
+    Raises:
+        CompileError: PT001.
+    """
     if not is_text(text):
         # The place could not be shown either.
         source = Source(name, text.encode(errors="replace").decode())
         raise _error(source, "PT001", "the pattern holds half of a surrogate pair, which is no character", (1, 0))
     source = Source(name, text)
     try:
-        return _PatternParser(source).read(ast.parse(text.strip() and text))
+        return source, ast.parse(text.strip() and text)
     except (SyntaxError, ValueError) as error:
         line, column = (error.lineno or 1, error.offset or 1) if isinstance(error, SyntaxError) else (1, 1)
         raise _error(source, "PT001", "the pattern is no Python expression", (line, column - 1)) from error
     except (MemoryError, RecursionError) as error:
-        raise _error(source, "PT001", "the pattern is nested too deeply; give names to its parts", (1, 0)) from error
+        raise too_deep(source) from error
+
+
+def too_deep(source: Source) -> CompileError:
+    """Return the error of a text that is nested too deeply to be read."""
+    return _error(source, "PT001", "the pattern is nested too deeply; give names to its parts", (1, 0))
 
 
 def is_text(value: str) -> bool:
@@ -155,7 +193,7 @@ def is_text(value: str) -> bool:
     return not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
-class _PatternParser:
+class PatternParser:
     """Reads one text; `names` are the patterns bound so far."""
 
     def __init__(self, source: Source) -> None:
@@ -190,6 +228,8 @@ class _PatternParser:
                 result = self._names[name]
             case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
                 result = _OPERATORS[type(operator)](self.pattern(left), self.pattern(right))
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                result = ~self.pattern(operand)
             case ast.Call():
                 result = self._call(tree)
             case ast.Subscript(value=value, slice=ast.Constant(value=int(index))):
@@ -210,13 +250,24 @@ class _PatternParser:
             case ast.Attribute(attr=method):
                 return self._fail("PT002", f".{method} is no method", tree, f"the methods are {', '.join(_METHODS)}")
             case callee:
-                if tree.keywords:
-                    self._fail("PT003", "a call pattern takes patterns without names", tree)
+                flags = {item.arg: self._flag(item) for item in tree.keywords}
+                takes_more, has_edges = flags.get("varg_default_wildcard", False), flags.get("add_constraint", True)
                 match [ast.unparse(item) for item in tree.args]:
                     case ["None"]:
                         return self.pattern(callee).any_args()
                     case _:
-                        return self.pattern(callee)(*(self.pattern(item) for item in tree.args))
+                        args = [self.pattern(item) for item in tree.args]
+                        made = self.pattern(callee)
+                        return made(*args, varg_default_wildcard=takes_more, add_constraint=has_edges)
+
+    def _flag(self, item: ast.keyword) -> bool:
+        """Read an argument of a call pattern that is no pattern."""
+        match item:
+            case ast.keyword(arg="varg_default_wildcard" | "add_constraint", value=ast.Constant(value=bool(value))):
+                return value
+            case _:
+                hint = "besides patterns it takes varg_default_wildcard and add_constraint, each True or False"
+                self._fail("PT003", "a call pattern takes patterns without names", item, hint)
 
     def _made(self, make: Callable[..., Pattern], tree: ast.Call) -> Pattern:
         args = [self._argument(item) for item in tree.args]
@@ -236,6 +287,10 @@ class _PatternParser:
                 return tuple(self.pattern(item) for item in items)
             case ast.Subscript(value=ast.Name(id="Tensor")):
                 return ast.unparse(tree)
+            case ast.Attribute(value=ast.Name(id="R")) | ast.Call(func=ast.Attribute(value=ast.Name(id="R"))) if (
+                "R" not in self._names
+            ):
+                return ast.unparse(tree)
             case _ if self._is_pattern(tree):
                 return self.pattern(tree)
             case _:
@@ -254,7 +309,7 @@ class _PatternParser:
 
     def _is_pattern(self, tree: ast.expr) -> bool:
         match tree:
-            case ast.Call() | ast.BinOp():
+            case ast.Call() | ast.BinOp() | ast.UnaryOp(op=ast.Invert()):
                 return True
             case ast.Subscript(value=value):
                 return self._is_pattern(value)
@@ -289,9 +344,11 @@ def _checked(pattern: Pattern) -> Pattern:
     match pattern:
         case nodes.VarPattern(name=word) | nodes.DataTypePattern(dtype=word) | nodes.ExprPattern(expr=Op(name=word)):
             _check_name(word)
+        case nodes.DataflowVarPattern() | nodes.GlobalVarPattern() | nodes.ExternFuncPattern():
+            _check_name(pattern.name)
         case nodes.ExprPattern(expr=GlobalVar(name=word)):
             _check_name(word)
-        case nodes.ShapePattern(shape=shape):
+        case nodes.ShapePattern(shape=shape) | nodes.PrimArrPattern(values=shape):
             if not all(size is None or _is_size(size) for size in shape):
                 raise TypeError("a size is a whole number or None")
         case nodes.TupleGetItemPattern(index=index):

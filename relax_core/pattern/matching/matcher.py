@@ -1,193 +1,81 @@
 """Match a pattern against an expression, or explain why it does not match."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never, cast
 
-from relax_core.ir.attrs import AttrValue
-from relax_core.ir.equality import same_type, structural_equal
+from relax_core.check.unify import is_subtype
+from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
     Call,
     Constant,
+    DataflowVar,
     Expr,
+    ExternFunc,
     Function,
     GlobalVar,
     If,
     Op,
+    ShapeExpr,
     TensorType,
     Tuple,
     TupleGetItem,
-    Type,
     Var,
 )
-from relax_core.ir.node import Node
-from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
-from relax_core.ir.slots import set_by_slots
+from relax_core.ops.show import show_type
 from relax_core.pattern.language.nodes import (
     AltPattern,
+    AndPattern,
     AnyPattern,
     AttrPattern,
     CallPattern,
     ConstantPattern,
+    DataflowVarPattern,
     DataTypePattern,
     DominatorPattern,
     ExprPattern,
+    ExternFuncPattern,
     FunctionPattern,
+    GlobalVarPattern,
     IfPattern,
     LetPattern,
+    NotPattern,
     OperatorPattern,
     Pattern,
+    PrimArrPattern,
     ScalarPattern,
     ShapePattern,
+    SubtypePattern,
     TupleGetItemPattern,
     TuplePattern,
     TypePattern,
+    UnorderedTuplePattern,
     VarPattern,
     WildcardPattern,
 )
+from relax_core.pattern.matching.compare import are_sizes, has_shape, is_equal, is_value, sizes_text, words
 from relax_core.pattern.matching.facts import (
     MatchContext,
     attributes_of,
-    dataflow_inputs,
     is_exactly,
     is_same,
     is_scalar,
-    is_source,
     literal,
     operator_name,
     value_arguments,
     written_arguments,
 )
+from relax_core.pattern.matching.paths import candidates, nodes_between
+from relax_core.pattern.matching.results import Match, Miss
 from relax_core.pattern.matching.variants import COMMUTATIVE, regrouped
 from relax_core.pattern.matching.work import Noted, Work, too_deep
 
 NO_FACTS = MatchContext()
 NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
-
-
-Fits = Callable[[Expr], bool]
-
-
-def candidates(child: Expr, fits: Fits) -> Iterator[Expr]:
-    """Yield the nodes that paths from `child` upwards may end at, nearest first, each once."""
-    seen: set[Expr] = set()
-    queue = list(dataflow_inputs(child))
-    for node in queue:
-        if node not in seen:
-            seen.add(node)
-            yield node
-            if fits(node):
-                queue.extend(dataflow_inputs(node))
-
-
-def nodes_between(child: Expr, parent: Expr, fits: Fits) -> tuple[Expr, ...] | None:
-    """Return the nodes on the paths from `parent` to `child`, both left out; `None` if a path leads elsewhere.
-
-    Each input of each node must be the parent, or lead to it over nodes that fit. A variable or literal beside an
-    input that leads to the parent, such as the bias that is added to a convolution, is no path of its own.
-    """
-    leads: dict[Expr, bool] = {parent: True}
-    stack: list[tuple[Expr, bool]] = [(node, False) for node in dataflow_inputs(child)]
-    while stack:
-        node, is_ready = stack.pop()
-        if node in leads or is_source(node):
-            continue
-        if not is_ready:
-            if not fits(node):
-                return None
-            stack.append((node, True))
-            stack.extend((item, False) for item in dataflow_inputs(node))
-            continue
-        if not _leads(node, leads):
-            return None
-        leads[node] = True
-    if not _leads(child, leads):
-        return None
-    del leads[parent]
-    return tuple(leads)
-
-
-def _leads(node: Expr, leads: dict[Expr, bool]) -> bool:
-    """Tell whether some input of `node` leads to the parent, and the others do or are sources."""
-    return any(item in leads for item in dataflow_inputs(node))
-
-
-def is_equal(expected: Expr, expr: Expr) -> bool:
-    """Tell whether `expr` is the expression that a pattern names; operators are compared by name."""
-    if isinstance(expected, Op) and isinstance(expr, Op):
-        return expected.name == expr.name or operator_name(expected) == operator_name(expr)
-    return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
-
-
-def words(expected: Expr) -> str:
-    """Describe an expected expression for a message."""
-    match expected:
-        case GlobalVar(name=name):
-            return f"@{name}"
-        case Constant(data=data) if data.ndim == 0:
-            return f"the number {data.item()}"
-        case _:
-            return operator_name(expected) or f"the expected {type(expected).__name__}"
-
-
-def is_value(found: AttrValue, expected: AttrValue) -> bool:
-    """Compare attribute values; a list matches every list that it is a prefix of."""
-    if isinstance(found, tuple) and isinstance(expected, tuple):
-        return found[: len(expected)] == expected
-    if isinstance(found, int) and isinstance(expected, int):
-        return int(found) == int(expected)
-    return found == expected and isinstance(found, str) == isinstance(expected, str)
-
-
-def has_shape(type_: object, shape: tuple[int | None, ...]) -> bool:
-    """Tell whether a type is that of a tensor of `shape`; `None` takes any size."""
-    if not isinstance(type_, TensorType) or type_.dims is None or len(type_.dims) != len(shape):
-        return False
-    sizes = (
-        (dim.value if isinstance(dim, IntImm) else None, size) for dim, size in zip(type_.dims, shape, strict=True)
-    )
-    return all(size is None or found == size for found, size in sizes)
-
-
-@set_by_slots
-@dataclass(frozen=True, slots=True, eq=False)
-class Match:
-    """A successful match: `node_of` maps the parts of the pattern to expressions.
-
-    `path_nodes` are the nodes on the paths of a dominator pattern, and, for a pattern that holds itself, those of the
-    levels below the outermost one.
-    """
-
-    pattern: Pattern
-    root: Expr
-    node_of: Mapping[Pattern, Expr]
-    path_nodes: tuple[Expr, ...]
-    types: Mapping[Node, Type]
-
-    def __getitem__(self, part: Pattern) -> Expr:
-        return self.node_of[part]
-
-    def type_of(self, part: Pattern) -> Type | None:
-        """Return the type of the expression for `part`, `None` if it is not known, such as in what a rewrite made."""
-        return self.types.get(self.node_of[part])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Miss:
-    """A failed match: `part` met `node`, after `matched_count` other parts had matched.
-
-    Of several ways to match it is the one that came furthest. `trail` leads from the whole pattern to `part`.
-    """
-
-    part: Pattern
-    node: Expr
-    reason: str
-    matched_count: int
-    trail: tuple[Pattern, ...]
 
 
 def match(pattern: Pattern, expr: Expr, facts: MatchContext = NO_FACTS, work: Work | None = None) -> Match | None:
@@ -213,7 +101,7 @@ def try_match(pattern: Pattern, expr: Expr, facts: MatchContext = NO_FACTS, work
         CompileError: PT006 if it takes too many steps, PT007 if the pattern is nested too deeply.
     """
     work = work or Work()
-    attempt = _Attempt(facts, work)
+    attempt = Attempt(facts, work)
     try:
         return attempt.outcome(pattern, expr)
     except _AskedError:
@@ -244,7 +132,7 @@ def _by_levels(pattern: Pattern, expr: Expr, facts: MatchContext, work: Work) ->
     open_ = set(asked)
     while True:
         question = asked[-1]
-        attempt = _Attempt(facts, work, answers)
+        attempt = Attempt(facts, work, answers)
         try:
             found = attempt.outcome(*question)
         except RecursionError:
@@ -284,7 +172,7 @@ _PLAIN_STEPS = 2000
 """After so many steps an attempt starts to memoise; most take fewer, and are faster without."""
 
 
-class _Attempt:
+class Attempt:
     """One attempt: the matches so far, in order, and the miss that came furthest.
 
     The recursion is as deep as the pattern, never as the program.
@@ -313,6 +201,35 @@ class _Attempt:
             return Match(pattern, expr, MappingProxyType(self.node_of), tuple(self.path_nodes), self.facts.types)
         assert self.miss is not None, "a failed attempt knows why"
         return self.miss
+
+    def miss_of(self, pattern: Pattern, expr: Expr) -> Miss | None:
+        """Match one of several patterns together with those before it; return why it does not, and forget it then.
+
+        Raises:
+            CompileError: PT006, PT007.
+        """
+        self.miss = None
+        mark = len(self.node_of)
+        try:
+            return None if self.visit(pattern, expr) else self.miss
+        except RecursionError:
+            too_deep(pattern)
+        except _AskedError:
+            self._trail.clear()
+            self.forget(mark)
+        found = _by_levels(pattern, expr, self.facts, self.work)
+        if isinstance(found, Miss):
+            return found
+        for part, node in found.node_of.items():
+            if not is_same(self.node_of.setdefault(part, node), node):
+                self.forget(mark)
+                reason = "this part matched another expression before"
+                return Miss(part, node, reason, mark, (pattern, part))
+        return None
+
+    def forget(self, mark: int) -> None:
+        """Go back to when so many parts were matched."""
+        _forget(self.node_of, mark)
 
     def visit(self, pattern: Pattern, expr: Expr) -> bool:
         """Match one part, and backtrack to the state before if it fails."""
@@ -374,7 +291,7 @@ class _Attempt:
 
     def _value(self, pattern: Pattern, expr: Expr) -> Expr:
         """Return the value behind a variable, if `pattern` asks for more than a variable."""
-        return expr if isinstance(pattern, WildcardPattern | VarPattern) else self.facts.value(expr)
+        return expr if isinstance(pattern, _OF_VARIABLES) else self.facts.value(expr)
 
     def _match(self, pattern: AnyPattern, expr: Expr) -> bool:
         match pattern:
@@ -390,19 +307,68 @@ class _Attempt:
                 return is_scalar(expr, value) or self._fail(pattern, expr, f"is not the number {value!r}")
             case ConstantPattern():
                 return isinstance(expr, Constant) or self._fail(pattern, expr, "is no constant")
-            case VarPattern(name=name):
-                is_match = isinstance(expr, Var) and name in ("", expr.name)
-                return is_match or self._fail(pattern, expr, f"is no variable {name}".rstrip())
-            case AltPattern(options=options):
-                return any(self.visit(option, expr) for option in options)
+            case VarPattern() | DataflowVarPattern() | GlobalVarPattern() | ExternFuncPattern():
+                return self._named(pattern, expr)
+            case PrimArrPattern(values=values):
+                is_match = isinstance(expr, ShapeExpr) and are_sizes(expr.values, values)
+                return is_match or self._fail(pattern, expr, f"is not the shape {sizes_text(values)}")
+            case AltPattern() | AndPattern() | NotPattern():
+                return self._combined(pattern, expr)
+            case UnorderedTuplePattern(fields=expected):
+                return self._unordered(pattern, expr, expected)
             case TuplePattern() | TupleGetItemPattern() | FunctionPattern() | IfPattern() | LetPattern():
                 return self._compound(pattern, expr)
-            case AttrPattern() | TypePattern() | DataTypePattern() | ShapePattern():
+            case AttrPattern() | TypePattern() | SubtypePattern() | DataTypePattern() | ShapePattern():
                 return self._constraint(pattern, expr)
             case DominatorPattern():
                 return self._dominated(pattern, expr)
             case _:
                 assert_never(pattern)
+
+    def _named(
+        self, pattern: VarPattern | DataflowVarPattern | GlobalVarPattern | ExternFuncPattern, expr: Expr
+    ) -> bool:
+        kind, what = _NAMED[type(pattern)]
+        is_match = isinstance(expr, kind) and pattern.name in ("", expr.name)
+        return is_match or self._fail(pattern, expr, f"is no {what} {pattern.name}".rstrip())
+
+    def _combined(self, pattern: AltPattern | AndPattern | NotPattern, expr: Expr) -> bool:
+        match pattern:
+            case AltPattern(options=options):
+                return any(self.visit(option, expr) for option in options)
+            case AndPattern(options=options):
+                return all(self.visit(option, expr) for option in options)
+            case NotPattern(pattern=inner):
+                # Why `inner` does not match is no reason why this would not.
+                miss = self.miss
+                is_inner = self.visit(inner, expr)
+                self.miss = miss
+                return not is_inner or self._fail(pattern, expr, "matches what it must not")
+
+    def _unordered(self, pattern: Pattern, expr: Expr, expected: tuple[Pattern, ...]) -> bool:
+        """Match each of `expected` with a field of its own; the first way that fits, in the order of the fields."""
+        if not isinstance(expr, Tuple):
+            return self._fail(pattern, expr, "is no tuple")
+        fields = expr.fields
+        if len(fields) != len(expected):
+            return self._fail(pattern, expr, f"has {len(fields)} parts, not {len(expected)}")
+        taken: list[int] = []
+        marks: list[int] = []
+        start = 0
+        while len(taken) < len(expected):
+            part, mark = expected[len(taken)], len(self.node_of)
+            free = (place for place in range(start, len(fields)) if place not in taken)
+            found = next((place for place in free if self.visit(part, fields[place])), None)
+            if found is not None:
+                taken.append(found)
+                marks.append(mark)
+                start = 0
+            elif taken:
+                start = taken.pop() + 1
+                _forget(self.node_of, marks.pop())
+            else:
+                return False
+        return True
 
     def _level(self, pattern: Pattern, expr: Expr, question: Question) -> bool:
         """Match a wildcard that stands for a pattern around it by the answer to `question`."""
@@ -453,6 +419,8 @@ class _Attempt:
             args = value_arguments(expr)
             if pattern.args is not None and len(args) < len(pattern.args):
                 args = max(args, written_arguments(expr), key=len)
+            if pattern.args is not None and pattern.takes_more:
+                args = args[: len(pattern.args)]
             if pattern.args is None or self._all(pattern, expr, pattern.args, args):
                 return True
             if operator_name(expr.op) in COMMUTATIVE and self._all(pattern, expr, pattern.args[::-1], args):
@@ -494,7 +462,9 @@ class _Attempt:
                 return False
         return True
 
-    def _constraint(self, pattern: AttrPattern | TypePattern | DataTypePattern | ShapePattern, expr: Expr) -> bool:
+    def _constraint(
+        self, pattern: AttrPattern | TypePattern | SubtypePattern | DataTypePattern | ShapePattern, expr: Expr
+    ) -> bool:
         if not self.visit(pattern.pattern, expr):
             return False
         if isinstance(pattern, AttrPattern):
@@ -503,11 +473,14 @@ class _Attempt:
         match pattern:
             case TypePattern(type=expected):
                 return same_type(type_, expected) or self._fail(pattern, expr, "has another type")
+            case SubtypePattern(type=expected):
+                is_match = type_ is not None and is_subtype(type_, expected)
+                return is_match or self._fail(pattern, expr, f"is not known to be of type {show_type(expected)}")
             case DataTypePattern(dtype=dtype):
                 found = type_.dtype if isinstance(type_, TensorType) else None
                 return found == dtype or self._fail(pattern, expr, f"has dtype {found}, not {dtype}")
             case ShapePattern(shape=shape):
-                return has_shape(type_, shape) or self._fail(pattern, expr, f"has not the shape {shape}")
+                return has_shape(type_, shape) or self._fail(pattern, expr, f"has not the shape {sizes_text(shape)}")
             case _:
                 assert_never(pattern)
 
@@ -553,8 +526,37 @@ class _Attempt:
         return False
 
 
-_LEAVES = (WildcardPattern, VarPattern, ConstantPattern, ScalarPattern, ExprPattern)
-_TAKEN = (CallPattern, OperatorPattern, FunctionPattern, IfPattern, LetPattern, TuplePattern, TupleGetItemPattern)
+_LEAVES = (
+    WildcardPattern,
+    VarPattern,
+    DataflowVarPattern,
+    GlobalVarPattern,
+    ExternFuncPattern,
+    PrimArrPattern,
+    ConstantPattern,
+    ScalarPattern,
+    ExprPattern,
+)
+_TAKEN = (
+    CallPattern,
+    OperatorPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    TuplePattern,
+    UnorderedTuplePattern,
+    TupleGetItemPattern,
+)
+_OF_VARIABLES = (WildcardPattern, VarPattern, DataflowVarPattern, AltPattern, AndPattern, NotPattern)
+"""What a variable itself may match; these look at its value only through their parts."""
+_NAMED: Mapping[type[Pattern], tuple[type[Var | GlobalVar | ExternFunc], str]] = MappingProxyType(
+    {
+        VarPattern: (Var, "variable"),
+        DataflowVarPattern: (DataflowVar, "variable of a dataflow block"),
+        GlobalVarPattern: (GlobalVar, "function of the module"),
+        ExternFuncPattern: (ExternFunc, "packed function"),
+    }
+)
 _KINDS: Mapping[type[Pattern], str] = MappingProxyType(
     {
         TuplePattern: "tuple",

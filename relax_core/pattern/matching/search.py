@@ -12,7 +12,14 @@ from relax_core.ir.expr import Expr, Function, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder, preorder
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.pattern.language.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
+from relax_core.pattern.language.nodes import (
+    DataTypePattern,
+    Pattern,
+    ShapePattern,
+    SubtypePattern,
+    TypePattern,
+    subpatterns,
+)
 from relax_core.pattern.matching.facts import NO_VALUES, NOTHING, MatchContext
 from relax_core.pattern.matching.matcher import Match, match
 from relax_core.pattern.matching.work import Work
@@ -26,15 +33,20 @@ Callback = Callable[[Match], Expr | None]
 
 def facts_of(module: IRModule, *patterns: Pattern) -> MatchContext:
     """Return the context for matching in `module`; types are inferred only if a pattern asks for them."""
-    asks = any(
-        isinstance(part, TypePattern | DataTypePattern | ShapePattern) for p in patterns for part in subpatterns(p)
-    )
-    types = infer(module).types if asks else NOTHING
+    types = infer(module).types if any(map(asks_types, patterns)) else NOTHING
     if dialect_of(module) == "relay":
         return MatchContext(types)
     bindings = (node for _, function in module.relax_functions for node in preorder(function))
     values: dict[Var, Expr] = {node.var: node.value for node in bindings if isinstance(node, VarBinding)}
     return MatchContext(types, values or NO_VALUES)
+
+
+def asks_types(pattern: Pattern) -> bool:
+    """Tell whether some part of a pattern looks at a type."""
+    return any(isinstance(part, _TYPED) for part in subpatterns(pattern))
+
+
+_TYPED = (TypePattern, SubtypePattern, DataTypePattern, ShapePattern)
 
 
 def find(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:

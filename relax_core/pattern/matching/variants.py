@@ -1,11 +1,13 @@
 """Equivalent forms of a pattern: products and quotients reassociated."""
 
 from collections.abc import Iterator
+from functools import reduce
 from types import MappingProxyType
 
 from relax_core.ir.expr import Call, Expr, Op
 from relax_core.pattern.language.nodes import (
     AltPattern,
+    AndPattern,
     AttrPattern,
     CallPattern,
     DataTypePattern,
@@ -14,6 +16,7 @@ from relax_core.pattern.language.nodes import (
     OperatorPattern,
     Pattern,
     ShapePattern,
+    SubtypePattern,
     TypePattern,
     subpatterns,
 )
@@ -62,7 +65,10 @@ def root_operators(pattern: Pattern) -> frozenset[str] | None:
             case AltPattern(options=options):
                 found = [known[option] for option in options]
                 known[part] = None if None in found else frozenset[str]().union(*(item or () for item in found))
-            case AttrPattern(pattern=inner) | TypePattern(pattern=inner):
+            case AndPattern(options=options):
+                named = [found for option in options if (found := known[option]) is not None]
+                known[part] = reduce(frozenset[str].__and__, named) if named else None
+            case AttrPattern(pattern=inner) | TypePattern(pattern=inner) | SubtypePattern(pattern=inner):
                 known[part] = known[inner]
             case DataTypePattern(pattern=inner) | ShapePattern(pattern=inner) | DominatorPattern(child=inner):
                 known[part] = known[inner]

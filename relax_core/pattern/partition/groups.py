@@ -14,15 +14,22 @@ from relax_core.ir.slots import set_by_slots
 from relax_core.ir.values import value_parts
 from relax_core.pattern.language.nodes import (
     AltPattern,
+    AndPattern,
     AttrPattern,
     CallPattern,
     ConstantPattern,
+    DataflowVarPattern,
     DataTypePattern,
     DominatorPattern,
     ExprPattern,
+    ExternFuncPattern,
+    GlobalVarPattern,
+    NotPattern,
     Pattern,
+    PrimArrPattern,
     ScalarPattern,
     ShapePattern,
+    SubtypePattern,
     TuplePattern,
     TypePattern,
     VarPattern,
@@ -208,7 +215,20 @@ def _users(order: Order) -> dict[Node, list[Expr]]:
     return users
 
 
-_PLACES = frozenset((WildcardPattern, VarPattern, ConstantPattern, ScalarPattern, ExprPattern))
+_PLACES = frozenset(
+    (
+        WildcardPattern,
+        VarPattern,
+        DataflowVarPattern,
+        GlobalVarPattern,
+        ExternFuncPattern,
+        PrimArrPattern,
+        ConstantPattern,
+        ScalarPattern,
+        ExprPattern,
+        NotPattern,
+    )
+)
 _NAMED = frozenset((Op, Function))
 _SHARED = frozenset((Function, Constant, GlobalVar, Var, DataflowVar))
 _HELD = (Constant, GlobalVar)
@@ -217,7 +237,16 @@ _FIXED = frozenset((ConstantPattern, ScalarPattern, ExprPattern))
 _FEW = 64
 """Up to so many parts a linear scan counts occurrences."""
 _BINDERS = frozenset((Function, Let, PatternVar))
-_CONSTRAINTS = (AltPattern, AttrPattern, TypePattern, DataTypePattern, ShapePattern, DominatorPattern)
+_CONSTRAINTS = (
+    AltPattern,
+    AndPattern,
+    AttrPattern,
+    TypePattern,
+    SubtypePattern,
+    DataTypePattern,
+    ShapePattern,
+    DominatorPattern,
+)
 _OUTSIDE = frozenset((*_PLACES, *_CONSTRAINTS))
 
 
@@ -275,7 +304,9 @@ def _within(root: Expr, inside: set[Node]) -> Mapping[Node, tuple[Node, ...]]:
 def _takes_inputs(part: Pattern) -> bool:
     """Tell whether `part` takes inputs: what it matched, or the operands of that, flow into the match."""
     match part:
-        case WildcardPattern() | VarPattern() | CallPattern(args=None) | TuplePattern(fields=None):
+        case WildcardPattern() | VarPattern() | DataflowVarPattern() | NotPattern():
+            return True
+        case CallPattern(args=None) | CallPattern(takes_more=True) | TuplePattern(fields=None):
             return True
         case _:
             return False
@@ -283,7 +314,7 @@ def _takes_inputs(part: Pattern) -> bool:
 
 def _is_taken_in(part: Pattern) -> bool:
     """Tell whether what `part` matches, a literal or a global, is part of the group and not an input."""
-    return isinstance(part, ConstantPattern | ScalarPattern) or (
+    return isinstance(part, ConstantPattern | ScalarPattern | GlobalVarPattern) or (
         isinstance(part, ExprPattern) and isinstance(part.expr, _HELD)
     )
 

@@ -13,6 +13,7 @@ from relax_core.pattern.language.nodes import (
     Pattern,
     TupleGetItemPattern,
     TuplePattern,
+    UnorderedTuplePattern,
 )
 from relax_core.pattern.matching.facts import MatchContext
 from relax_core.pattern.matching.matcher import Match, Miss, try_match
@@ -29,7 +30,7 @@ REASONS = MappingProxyType(
         "predicate": "the table's predicate refuses it",
     }
 )
-_INSIDE = (CallPattern, OperatorPattern, TuplePattern, TupleGetItemPattern)
+_INSIDE = (CallPattern, OperatorPattern, TuplePattern, UnorderedTuplePattern, TupleGetItemPattern)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
