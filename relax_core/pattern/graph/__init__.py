@@ -1,0 +1,1 @@
+"""Patterns of several bindings of a block, and rewriting by them."""
