@@ -15,11 +15,12 @@ from relax_core.frontend.tvmscript.relax.expr import RelaxExprReader
 from relax_core.frontend.tvmscript.relax.op_calls import placed
 from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
 from relax_core.ir.expr import Expr, TensorType, Type
-from relax_core.ir.node import Node, children, map_children
+from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
 from relax_core.ops import find
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import Param
+from relax_core.pattern.rewriting.expression import without_places
 from relax_core.pattern.rules.rule import Rule
 from relax_core.pattern.rules.split import place_of
 from relax_core.pattern.rules.text import CONSTANTS, VALUE_KINDS
@@ -65,7 +66,7 @@ class Instantiation:
             message = f"{self._rule.name} would replace {show_type(expected)} by {show_type(found)}"
             hint = "say behind `where` for which shapes and dtypes it holds"
             self._fail("RW105", message, place_of(self._rule.source, self._rule.replacement), hint)
-        return _without_places(made, self._rule, types)
+        return without_places(made, self._rule.source, types)
 
     def _refused(self, found: list[Diagnostic]) -> CompileError:
         """Tell of the errors of a replacement where they stand in the rule, and for which match."""
@@ -162,28 +163,3 @@ def _is_taken(given: Type, expected: Type) -> bool:
     if isinstance(given, TensorType) and isinstance(expected, TensorType) and given.vdevice != expected.vdevice:
         return False
     return is_subtype(given, expected)
-
-
-def _without_places(made: Expr, rule: Rule, types: dict[Node, Type]) -> Expr:
-    """Return a new expression without places in the text of the rule, which are none in the program."""
-    new_of: dict[Node, Node] = {}
-    stack: list[tuple[Node, bool]] = [(made, False)]
-    while stack:
-        node, is_ready = stack.pop()
-        if node in new_of:
-            continue
-        if node.span is None or node.span.source is not rule.source:
-            new_of[node] = node
-        elif is_ready:
-            rebuilt = map_children(node, new_of.__getitem__)
-            # The constructor sets every field but the place.
-            new = type(rebuilt)(*rebuilt.VALUES(rebuilt))
-            new_of[node] = new
-            if node in types:
-                types[new] = types[node]
-        else:
-            stack.append((node, True))
-            stack += [(item, False) for item in children(node)]
-    result = new_of[made]
-    assert isinstance(result, Expr), "an expression stays one"
-    return result

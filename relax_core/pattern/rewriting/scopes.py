@@ -79,8 +79,16 @@ def _has_effect(op: Expr) -> bool:
             return False
 
 
+def has_effect(value: Expr) -> bool:
+    """Tell whether computing a value may do more than give it."""
+    return any(isinstance(node, Call) and _has_effect(node.op) for node in preorder(value))
+
+
 def without_unused(function: Function, candidates: frozenset[Var]) -> frozenset[Var]:
-    """Return those of `candidates` that nothing uses, once the others of them are gone, too."""
+    """Return those of `candidates` that nothing uses, once the others of them are gone, too.
+
+    Complexity: linear in the function.
+    """
     users: dict[Var, list[Var | None]] = {}
     binder_of: dict[Node, Var] = {}
     for node in preorder(function):
@@ -90,12 +98,22 @@ def without_unused(function: Function, candidates: frozenset[Var]) -> frozenset[
         for used in _used_by(node):
             if used in candidates:
                 users.setdefault(used, []).append(binder_of.get(node))
-    dropped: set[Var] = set()
-    while True:
-        found = {item for item in candidates - dropped if all(user in dropped for user in users.get(item, ()))}
-        if not found:
-            return frozenset(dropped)
-        dropped |= found
+    uses: dict[Var, list[Var]] = {}
+    for used, by in users.items():
+        for user in by:
+            if user is not None:
+                uses.setdefault(user, []).append(used)
+    left = {var: set(by) for var, by in users.items()}
+    waiting = [item for item in candidates if not left.get(item)]
+    dropped = set(waiting)
+    while waiting:
+        var = waiting.pop()
+        for used in uses.get(var, ()):
+            left[used].discard(var)
+            if not left[used] and used not in dropped:
+                dropped.add(used)
+                waiting.append(used)
+    return frozenset(dropped)
 
 
 def _used_by(node: Node) -> Iterator[Var]:

@@ -1,0 +1,1 @@
+"""Rewriting what patterns of Relax match, up to a fixpoint."""

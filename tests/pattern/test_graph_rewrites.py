@@ -1,0 +1,451 @@
+"""rewrite_call and rewrite_bindings: what they make, beside apache-tvm, and what they refuse."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relax_core as rc
+from relax_core.diagnostics import CompileError
+from relax_core.ir.expr import Binding, Call, Expr, Op, Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
+from relax_core.ir.rewriting.rewrite import RewriteLog
+from tests.apache_tvm import relax, tvm
+from tests.pattern.relax_programs import (
+    PATTERNS,
+    SHARED,
+    block_of,
+    call,
+    main,
+    ours,
+    program,
+    read_pattern,
+    their_context,
+    theirs,
+    values,
+    words_of_ours,
+    words_of_theirs,
+)
+
+FORK = PATTERNS["two products of one"]
+MERGED = (
+    ("cat", "R.concat((a, b), axis=1)"),
+    ("mm", "R.matmul(x, cat)"),
+    ("m_", "R.strided_slice(mm, axes=[1], begin=[0], end=[4])"),
+    ("n_", "R.strided_slice(mm, axes=[1], begin=[4], end=[8])"),
+)
+THEN = f"r = {call('nn.relu')}\ne = is_op('relax.exp')(r)"
+TWICE = f"r = {call('nn.relu')}\ne = is_op('relax.nn.relu')(r)"
+ALONE = f"r = {call('nn.relu')}\ne = {call('exp')}\nr >> e"
+PAIRS = "p = R.nn.relu(x); q = R.exp(p); z = R.nn.relu(q); u = R.exp(z)"
+
+# A graph, what is made of a match (a name with a bar is the value of the variable of that name), and programs.
+BINDINGS: tuple[tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]], ...] = (
+    (
+        FORK,
+        MERGED,
+        (
+            ("a = R.matmul(x, w); b = R.matmul(x, y)", "a, b"),
+            ("a = R.matmul(x, w); b = R.matmul(x, y); c = R.matmul(w, x); d = R.matmul(w, y)", "a, b, c, d"),
+            ("a = R.matmul(x, w); u = R.exp(y); b = R.matmul(x, u)", "a, b"),
+            ("a = R.matmul(x, w); t = R.tanh(y); u = R.exp(t); b = R.matmul(x, u); c = R.add(a, b)", "c"),
+            ("t = R.exp(x); a = R.matmul(t, w); b = R.matmul(t, y); c = R.add(a, b)", "c"),
+            ("a = R.matmul(x, w); b = R.matmul(y, x)", "a, b"),
+        ),
+    ),
+    (
+        THEN,
+        (("e_", "R.tanh(r)"),),
+        ((PAIRS, "u"), (PAIRS, "q, u"), (PAIRS, "p, z, u"), ("p = R.nn.relu(x); q = R.tanh(p)", "q")),
+    ),
+    (THEN, (("e_", "R.sin(R.cos(r))"),), ((PAIRS, "u"), (PAIRS, "q, u"))),
+    (THEN, (("e_", "R.add(R.cos(r), R.cos(r))"),), ((PAIRS, "u"), ("p = R.nn.relu(x); q = R.exp(p)", "p, q"))),
+    (THEN, (("e_", "r"),), ((PAIRS, "u"), ("p = R.nn.relu(x); q = R.exp(p); z = R.add(q, p)", "z"))),
+    (TWICE, (("e_", "r"),), (("p = R.nn.relu(x); q = R.nn.relu(p); s = R.nn.relu(q); t = R.exp(s)", "t"),)),
+    (
+        ALONE,
+        (("e_", "R.tanh(r)"),),
+        (("p = R.nn.relu(x); q = R.exp(p); s = R.nn.relu(q); t = R.exp(s); u = R.sin(s)", "t, u"), (PAIRS, "u")),
+    ),
+    (
+        f"s = {call('add', 2)}\na = {call('exp')}\nb = {call('tanh')}\ns.fork_to(a, b)",
+        (("t", "R.sin(s)"), ("a_", "R.abs(t)"), ("b_", "R.negative(t)")),
+        (
+            ("s = R.add(x, y); a = R.exp(s); b = R.tanh(s); c = R.multiply(a, b)", "c"),
+            ("s = R.add(x, y); b = R.tanh(s); c = R.sin(b); a = R.exp(s); d = R.multiply(a, c)", "d"),
+        ),
+    ),
+)
+BINDING_CASES = [(graph, made, *item) for graph, made, programs in BINDINGS for item in programs]
+
+
+Read = Callable[[str, dict[str, Any]], Any]
+
+
+def results(made: tuple[tuple[str, str], ...], env: dict[str, Any], read: Read) -> dict[Any, Any]:
+    """Compute what a match becomes in either language: names with a bar are what the variables of these names are."""
+    for name, text in made:
+        env[name] = read(text, env)
+    return {env[name[:-1]]: env[name] for name, _ in made if name.endswith("_")}
+
+
+def their_expression(text: str, names: Mapping[str, Any]) -> Any:
+    return eval(text, {"R": tvm.script.relax, **names})
+
+
+def our_expression(text: str, names: Mapping[str, Any]) -> Expr:
+    return rc.expression(text, **names)
+
+
+def by_name(found: Any, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each named pattern matches, for apache-tvm, whose maps know objects by their addresses."""
+    pairs = tuple(found.items())
+    return {name: node for name, item in named.items() for other, node in pairs if item.same_as(other)}
+
+
+def printed(function: Any) -> IRModule:
+    return rc.parse(tvm.IRModule({"main": function}).script())
+
+
+def their_bindings(graph: str, made: tuple[tuple[str, str], ...], text: str) -> IRModule:
+    context, named = their_context(graph)
+
+    def callback(found: Any, _: Any) -> Any:
+        return results(made, by_name(found, named), their_expression)
+
+    return printed(relax.dpl.rewrite_bindings(context, callback, theirs(text)["main"]))
+
+
+def our_bindings(
+    graph: str, made: tuple[tuple[str, str], ...], module: IRModule, log: RewriteLog | None = None
+) -> IRModule:
+    context = rc.graph_pattern(graph)
+
+    def callback(found: Mapping[rc.Pattern, Var], _: Mapping[Var, Expr]) -> Mapping[Var, Expr]:
+        env: dict[str, Any] = {name: found[item] for name, item in context.named.items() if item in found}
+        return results(made, env, our_expression)
+
+    return rc.rewrite_bindings(context, callback, module, log=log)
+
+
+def their_calls(pattern: str, made: str, text: str) -> IRModule:
+    whole, named = read_pattern(pattern, words_of_theirs())
+
+    def callback(_: Any, found: Any) -> Any:
+        return their_expression(made, by_name(found, named))
+
+    return printed(relax.dpl.rewrite_call(whole, callback, theirs(text)["main"]))
+
+
+def our_calls(pattern: str, made: str, module: IRModule, log: RewriteLog | None = None) -> IRModule:
+    whole, named = read_pattern(pattern, words_of_ours())
+
+    def callback(_: Expr, found: rc.Match) -> Expr:
+        return our_expression(made, {name: found[item] for name, item in named.items()})
+
+    return rc.rewrite_call(whole, callback, module, log=log)
+
+
+def same(a: IRModule, b: IRModule) -> bool:
+    """Tell whether two modules are equal once both are normalised, and what is computed twice is computed once."""
+    return rc.structural_equal(*(rc.run_pipeline(item, SHARED)[-1].after for item in (a, b)))
+
+
+@pytest.mark.parametrize(("graph", "made", "body", "outputs"), BINDING_CASES)
+def test_bindings_become_what_they_become_in_apache_tvm(
+    graph: str, made: tuple[tuple[str, str], ...], body: str, outputs: str
+) -> None:
+    text = program(body, outputs)
+    module = ours(text)
+    after = our_bindings(graph, made, module)
+    assert same(after, their_bindings(graph, made, text)), rc.script(after)
+    assert [item.render() for item in rc.check(after) if item.severity == "error"] == []
+
+
+# A pattern with names for its parts, what a match becomes, and programs.
+CALLS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "a = wildcard()\nb = wildcard()\nis_op('relax.add')(a, b)",
+        "R.multiply(a, b)",
+        (
+            ("p = R.add(x, y); q = R.add(p, w)", "q"),
+            ("p = R.add(x, x); q = R.add(p, p); r = R.exp(q)", "p, r"),
+            ("p = R.subtract(x, y)", "p"),
+        ),
+    ),
+    (
+        "a = wildcard()\nis_op('relax.nn.relu')(is_op('relax.nn.relu')(a))",
+        "R.nn.relu(a)",
+        (
+            ("p = R.nn.relu(x); q = R.nn.relu(p); r = R.nn.relu(q)", "r"),
+            ("p = R.nn.relu(x); q = R.nn.relu(p); r = R.exp(p)", "q, r"),
+        ),
+    ),
+    (
+        "a = wildcard()\nis_op('relax.nn.relu')(a)",
+        "a",
+        (("p = R.nn.relu(x); q = R.nn.relu(p); r = R.exp(q)", "r"), ("p = R.nn.relu(x); r = R.exp(p)", "p, r")),
+    ),
+    (
+        "a = wildcard()\nis_op('relax.exp')(a)",
+        "R.add(R.tanh(a), R.sin(R.tanh(a)))",
+        (("p = R.exp(x); q = R.exp(p)", "q"), ("p = R.add(x, y); q = R.exp(p); r = R.exp(y)", "q, r")),
+    ),
+    (
+        "a = wildcard()\nis_op('relax.multiply')(a, is_const())",
+        "R.add(a, a)",
+        (('p = R.multiply(x, R.const(2.0, "float32")); q = R.multiply(p, y)', "q"),),
+    ),
+    (
+        "a = wildcard()\n~is_op('relax.exp')(wildcard()) & is_op('relax.tanh')(a)",
+        "R.sin(a)",
+        (("p = R.tanh(x); q = R.exp(p); r = R.tanh(q)", "r"),),
+    ),
+)
+CALL_CASES = [(text, made, *item) for text, made, programs in CALLS for item in programs]
+
+
+@pytest.mark.parametrize(("pattern", "made", "body", "outputs"), CALL_CASES)
+def test_calls_become_what_they_become_in_apache_tvm(pattern: str, made: str, body: str, outputs: str) -> None:
+    text = program(body, outputs)
+    after = our_calls(pattern, made, ours(text))
+    assert same(after, their_calls(pattern, made, text)), rc.script(after)
+    assert [item.render() for item in rc.check(after) if item.severity == "error"] == []
+
+
+ADD = "a = wildcard()\nb = wildcard()\nis_op('relax.add')(a, b)"
+RELU = "a = wildcard()\nis_op('relax.nn.relu')(a)"
+
+
+def test_a_rewrite_keeps_the_value() -> None:
+    module = ours(program("a = R.matmul(x, w); u = R.exp(y); b = R.matmul(x, u); c = R.add(a, b)", "c"))
+    after = our_bindings(FORK, MERGED, module)
+    assert len([name for name in values(after) if name not in values(module)]) == 2
+    rng = np.random.default_rng(7)
+    args = [rng.random((4, 4), "float32") for _ in range(3)] + [rng.random((1, 4), "float32")]
+    np.testing.assert_allclose(rc.evaluate(after, "main", *args), rc.evaluate(module, "main", *args), rtol=1e-5)
+
+
+def test_every_value_that_is_made_stems_from_those_that_it_replaces() -> None:
+    log = RewriteLog()
+    module = ours(program("a = R.matmul(x, w); b = R.matmul(x, y)", "a, b"))
+    log.read(module)
+    after = our_bindings(FORK, MERGED, module, log)
+    known = set(preorder(module))
+    olds = {values(module)[name] for name in "ab"}
+    made = [item for item in block_of(after).bindings if item not in known]
+    assert [item.var.name for item in made] == ["lv", "lv1", "a", "b"]
+    assert all(olds & set(log.ancestry_of((item, item.value))) for item in made)
+    assert {item.rule for item in log.replacements if item.before in olds} == {"rewrite_bindings"}
+
+    module = ours(program("p = R.nn.relu(x)", "p"))
+    log = RewriteLog()
+    log.read(module)
+    after = our_calls(RELU, "R.exp(R.tanh(a))", module, log)
+    assert values(module)["p"] in log.ancestry(values(after)["p"])
+    assert [item.rule for item in log.replacements if item.before is values(module)["p"]] == ["rewrite_call"]
+
+
+def test_a_function_stands_for_its_module() -> None:
+    module = ours(program("p = R.nn.relu(x); q = R.exp(p)", "q"))
+    pattern = rc.is_op("relax.exp")(rc.wildcard())
+    made = rc.rewrite_call(pattern, as_tanh, main(module))
+    calls = (node for node in preorder(made) if isinstance(node, Call))
+    assert [node.op.name for node in calls if isinstance(node.op, Op)] == ["relax.nn.relu", "relax.tanh"]
+    context = rc.graph_pattern(THEN)
+    assert rc.rewrite_bindings(context, nothing, main(module)) is main(module)
+    assert rc.rewrite_call(pattern, nothing, module) is module
+
+
+def as_tanh(value: Expr, _: rc.Match) -> Expr:
+    assert isinstance(value, Call)
+    return Call(Op("relax.tanh"), value.args)
+
+
+def nothing(*_: object) -> Any:
+    return None
+
+
+def grown(value: Expr, _: rc.Match) -> Expr:
+    return rc.expression("R.exp(R.exp(v))", v=value)
+
+
+EFFECT = """
+from tvm.script import ir as I, relax as R
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor((4, 4), "float32")) -> R.Tensor((4, 4), "float32"):
+        p = R.nn.relu(x)
+        f = R.call_packed("my.f", x, ty_args=R.Tensor((4, 4), "float32"))
+        q = R.exp(p)
+        s = R.add(f, x)
+        return s
+"""
+BRANCHES = """
+from tvm.script import ir as I, relax as R
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4, 4), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((4, 4), "float32"):
+        p = R.nn.relu(x)
+        q = R.exp(p)
+        if c:
+            a = R.nn.relu(q)
+            b = R.exp(a)
+            r = b
+        else:
+            a = R.nn.relu(x)
+            r = R.add(a, q)
+        return r
+
+    @R.function
+    def other(x: R.Tensor((4, 4), "float32")) -> R.Tensor((4, 4), "float32"):
+        with R.dataflow():
+            p = R.nn.relu(x)
+            q = R.exp(p)
+            R.output(q)
+        z = R.tanh(q)
+        return z
+"""
+
+
+def test_a_value_with_an_effect_stays_where_what_used_it_goes() -> None:
+    after = our_calls(ADD, "R.multiply(b, b)", rc.parse(EFFECT))
+    text = rc.script(after)
+    assert "my.f" in text
+    assert "R.multiply(x, x)" in text
+    # Nothing is matched through a variable where an effect may run in between, and such a block is not rewritten.
+    through = "a = wildcard()\nis_op('relax.exp')(is_op('relax.nn.relu')(a))"
+    module = rc.parse(EFFECT)
+    assert our_calls(through, "R.tanh(a)", module) is module
+    assert our_bindings(THEN, (("e_", "R.tanh(r)"),), module) is module
+
+
+def test_branches_and_every_function_are_rewritten() -> None:
+    module = rc.parse(BRANCHES)
+    after = our_bindings(THEN, (("e_", "R.tanh(r)"),), module)
+    assert [rc.script(item).count("R.exp") for item in (module, after)] == [3, 0]
+    assert rc.script(after).count("R.tanh") == 4
+    calls = our_calls("a = wildcard()\nis_op('relax.exp')(is_op('relax.nn.relu')(a))", "R.sin(a)", module)
+    assert rc.script(calls).count("R.sin") == 3
+    x = np.linspace(-1, 1, 16, dtype="float32").reshape(4, 4)
+    for flag in (True, False):
+        p = np.maximum(x, 0)
+        q = np.tanh(p)
+        expected = np.tanh(np.maximum(q, 0)) if flag else p + q
+        np.testing.assert_allclose(rc.evaluate(after, "main", x, np.array(flag)), expected, rtol=1e-6)
+
+
+def test_what_a_callback_names_is_used_and_not_computed_again() -> None:
+    module = ours(program("p = R.nn.relu(x); q = R.exp(p); s = R.tanh(x)", "q, s"))
+    context = rc.graph_pattern(THEN)
+    of = {item.var.name: item.var for item in preorder(main(module)) if isinstance(item, Binding)}
+
+    def callback(found: Mapping[rc.Pattern, Var], bound: Mapping[Var, Expr]) -> Mapping[Var, Expr]:
+        return {found[context.named["e"]]: rc.expression("R.add(a, R.sin(b))", a=bound[of["s"]], b=bound[of["p"]])}
+
+    after = rc.rewrite_bindings(context, callback, module)
+    assert list(values(after))[:4] == ["p", "lv", "s", "q"]
+    assert rc.script(after).count("R.tanh") == 1
+
+
+def test_what_a_callback_declines_is_looked_past() -> None:
+    module = ours(program("a = R.matmul(x, w); b = R.matmul(x, y); c = R.matmul(x, w)", "a, b, c"))
+    context = rc.graph_pattern(FORK)
+    asked: list[tuple[str, str]] = []
+
+    def callback(found: Mapping[rc.Pattern, Var], _: Mapping[Var, Expr]) -> Mapping[Var, Expr] | None:
+        asked.append((found[context.named["m"]].name, found[context.named["n"]].name))
+        return None
+
+    assert rc.rewrite_bindings(context, callback, module) is module
+    # The two products of the same weight are no match: each pattern has a variable of its own.
+    assert asked == [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")]
+
+
+BROKEN: tuple[tuple[str, str, str, str], ...] = (
+    ("no expression", "e", "3", "PT008"),
+    ("another type", "e", "R.astype(r, 'float16')", "PT012"),
+    ("another shape", "e", "R.reshape(r, (16,))", "PT012"),
+    ("no such shapes", "e", "R.matmul(r, R.const([1.0, 2.0, 3.0], 'float32'))", "TY012"),
+    ("itself", "r", "R.exp(e)", "PT013"),
+    ("without end", "e", "R.exp(R.nn.relu(r))", "PT004"),
+)
+
+
+@pytest.mark.parametrize(("of", "text", "code"), [item[1:] for item in BROKEN], ids=[item[0] for item in BROKEN])
+def test_a_callback_that_does_not_fit_is_told(of: str, text: str, code: str) -> None:
+    module = ours(program("p = R.nn.relu(x); q = R.exp(p)", "q"))
+    context = rc.graph_pattern(THEN)
+
+    def callback(found: Mapping[rc.Pattern, Var], _: Mapping[Var, Expr]) -> Any:
+        env = {name: found[item] for name, item in context.named.items() if item in found}
+        return {env[of]: 3 if text == "3" else rc.expression(text, **env)}
+
+    with pytest.raises(CompileError) as caught:
+        rc.rewrite_bindings(context, callback, module)
+    assert [item.code for item in caught.value.diagnostics] == [code]
+
+
+def test_a_callback_that_raises_or_names_what_is_not_there_is_told() -> None:
+    module = ours(program("p = R.nn.relu(x); q = R.exp(p)", "q"))
+    context, pattern = rc.graph_pattern(THEN), rc.is_op("relax.exp")(rc.wildcard())
+
+    stranger = Var("stranger", main(module).params[0].annotation)
+
+    def raises(*_: object) -> Any:
+        raise KeyError("k")
+
+    def number(*_: object) -> Any:
+        return 3
+
+    def other(*_: object) -> Any:
+        return {stranger: stranger}
+
+    def unbound(found: Mapping[rc.Pattern, Var], _: Mapping[Var, Expr]) -> Any:
+        return {found[context.named["e"]]: stranger}
+
+    def itself(*_: object) -> Any:
+        return stranger
+
+    for callback, code in ((raises, "PT014"), (number, "PT008"), (other, "PT008"), (unbound, "PT015")):
+        assert codes(partial(rc.rewrite_bindings, context, callback, module)) == [code]
+    for callback, code in ((raises, "PT014"), (number, "PT008"), (itself, "PT015"), (grown, "PT004")):
+        assert codes(partial(rc.rewrite_call, pattern, callback, module)) == [code]
+    relay = rc.parse('#[version = "0.0.5"]\ndef @main(%x: Tensor[(4), float32]) { exp(%x) }\n', "m.relay")
+    assert codes(partial(rc.rewrite_call, pattern, raises, relay)) == ["PS010"]
+    assert codes(partial(rc.rewrite_bindings, context, raises, relay)) == ["PS010"]
+
+
+def codes(run: Callable[[], object]) -> list[str]:
+    with pytest.raises(CompileError) as caught:
+        run()
+    return [item.code for item in caught.value.diagnostics]
+
+
+def test_names_that_are_made_are_not_taken() -> None:
+    module = ours(program("lv = R.nn.relu(x); lv1 = R.exp(lv); lv2 = R.nn.relu(lv1); q = R.exp(lv2)", "q"))
+    after = our_bindings(THEN, (("e_", "R.sin(R.cos(r))"),), module)
+    names = [item.var.name for item in preorder(main(after)) if isinstance(item, Binding)]
+    assert len(set(names)) == len(names) == 7 - 1
+    assert rc.structural_equal(rc.parse(rc.script(after)), after)
+
+
+def chain(count: int) -> IRModule:
+    steps = (f"v{k + 1} = R.{'exp' if k % 2 else 'nn.relu'}(v{k})" for k in range(count))
+    text = program("; ".join(("v0 = R.tanh(x)", *steps)), f"v{count}")
+    return rc.parse("from tvm.script import ir as I, relax as R\n" + text)
+
+
+def test_ten_thousand_bindings_are_rewritten() -> None:
+    module = chain(10_000)
+    after = our_bindings(THEN, (("e_", "R.sin(R.cos(r))"),), module)
+    assert len(values(after)) == 15_001
+    after = our_bindings(THEN, (("e_", "r"),), module)
+    assert [rc.script(after).count(name) for name in ("R.nn.relu", "R.exp")] == [5000, 0]
+    after = our_calls("a = wildcard()\nis_op('relax.exp')(is_op('relax.nn.relu')(a))", "a", module)
+    assert [rc.script(after).count(name) for name in ("R.nn.relu", "R.exp", "R.tanh")] == [0, 0, 1]
