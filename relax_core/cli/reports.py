@@ -1,6 +1,7 @@
-"""Commands that report: partition, devices, ops."""
+"""Commands that report: partition, match, devices, ops."""
 
 import argparse
+from pathlib import Path
 
 import msgspec
 
@@ -17,7 +18,7 @@ from relax_core.cli.terminal import (
     read_bytes,
     say,
 )
-from relax_core.engine.protocol import DevicesOf, Failure, RegionReportOf
+from relax_core.engine.protocol import DevicesOf, Failure, PatternsOf, RegionReportOf
 from relax_core.present.catalog_of import operator_docs, ops, packed
 from relax_core.present.device_models import DeviceOptions
 from relax_core.present.regions.partition_models import LETS
@@ -27,6 +28,7 @@ from relax_core.present.regions.region_models import RegionReport, compare_repor
 def add_reports(command: Commands) -> None:
     """Add the commands."""
     _partition_command(command)
+    _match_command(command)
     _devices_command(command)
     _ops_command(command)
 
@@ -45,6 +47,15 @@ def _partition_command(command: Commands) -> None:
         "--fail-under", type=float, metavar="C", help="exit status 1 if less than this share is offloaded"
     )
     made.add_argument("--diff", metavar="OLD", help="print what is different from an earlier report in JSON")
+
+
+def _match_command(command: Commands) -> None:
+    made = command("match", "Say where patterns fit in a module, and what came closest where they do not.", _match)
+    made.add_argument("file", metavar="FILE", help=FILE_HELP)
+    form = made.add_mutually_exclusive_group(required=True)
+    form.add_argument("--pattern", metavar="P", help="a file of one pattern, or of the lines of a pattern context")
+    form.add_argument("--table", metavar="T", help=TABLE_HELP)
+    made.add_argument("--json", action="store_true", help="print one object")
 
 
 def _devices_command(command: Commands) -> None:
@@ -88,6 +99,19 @@ def _partition(engine: Engine, options: argparse.Namespace) -> int:
     if options.fail_under is not None and reply.coverage < options.fail_under:
         complain(f"error: coverage {reply.coverage:.4f} is under {options.fail_under:g}")
         return DIAGNOSED
+    return 0
+
+
+def _match(engine: Engine, options: argparse.Namespace) -> int:
+    program = opening.program_at(options.file, table=options.table)
+    if options.pattern:
+        text = read_bytes(options.pattern).decode("utf-8", errors="replace")
+        table = {"patterns": [[Path(options.pattern).stem.lstrip(".") or "pattern", text]]}
+        program = msgspec.structs.replace(program, tables=msgspec.json.encode(table).decode())
+    reply = engine.request(PatternsOf(program))
+    if isinstance(reply, Failure):
+        return failed(reply)
+    say(msgspec.json.encode(reply).decode() if options.json else reply.to_text())
     return 0
 
 

@@ -48,6 +48,7 @@ from relax_core.engine.protocol import (
     OriginsOf,
     OwnPassOf,
     PartitionOf,
+    PatternsOf,
     PipelineFormOf,
     PipelineOf,
     RecordedCallsOf,
@@ -92,7 +93,7 @@ from relax_core.engine.screens.recorded import programs as recorded_programs
 from relax_core.engine.screens.recorded import stages as recorded_stages
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.nodes.origin_models import Origins
-from relax_core.present.regions.partition_models import PartitionView
+from relax_core.present.regions.partition_models import PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
 
 Q = TypeVar("Q", bound=Request[Any])
@@ -114,6 +115,10 @@ def _regions(message: RegionReportOf, context: RequestContext) -> RegionReport:
     given = context.opened_by(message.program)
     opened = context.opened_by(partition_view.partitioning(message, given))
     return partition_view.report_of(message, opened, context.report, context.is_cancelled)
+
+
+def _patterns(message: PatternsOf, context: RequestContext) -> PatternList:
+    return partition_view.pattern_list(context.opened_by(message.program))
 
 
 def _kernel(message: KernelOf, context: RequestContext) -> KernelView:
@@ -171,6 +176,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(OriginsOf, _origins),
             _row(PartitionOf, _partition),
             _row(RegionReportOf, _regions),
+            _row(PatternsOf, _patterns),
             _row(
                 DevicesOf,
                 lambda message, context: devices_view.devices_view(message, context.opened_by(message.program)),

@@ -28,6 +28,7 @@ from relax_core.engine.replies import (
     RecordedView,
     Restored,
     RewriteView,
+    SampleList,
     SavedRun,
     Stages,
     StageView,
@@ -44,24 +45,11 @@ from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Graph, Inspector, Pipeline, Problem, Status
 from relax_core.present.nodes.origin_models import NodeLife, Origins
-from relax_core.present.regions.partition_models import Lets, PartitionView
+from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
 from relax_core.present.running.run_models import Breakpoint, PointList, Run
 
 VERSION = 1
-
-
-class Sample(msgspec.Struct, frozen=True):
-    """A sample program and the words of its header."""
-
-    path: str
-    """Relative to `samples/`, such as `seeds/print_closure.py`."""
-    title: str
-    shows: str = ""
-    source: str = ""
-    changes: tuple[str, ...] = ()
-    text: str = ""
-    area: str = ""
 
 
 class SourceView(msgspec.Struct, frozen=True):
@@ -83,12 +71,6 @@ class SourceView(msgspec.Struct, frozen=True):
     offers_layout: bool = False
     """The text seems to have lost its layout: `RestoreLayout` would change it."""
     status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
-
-
-class SampleList(msgspec.Struct, frozen=True):
-    """The samples, ordered by area and path."""
-
-    samples: tuple[Sample, ...]
 
 
 class Open(Request[SourceView], frozen=True):
@@ -293,6 +275,12 @@ class RegionReportOf(Request[RegionReport], frozen=True):
     through_lets: bool = False
     names: tuple[str, ...] = ()
     """The lets that regions are merged through; empty: all."""
+
+
+class PatternsOf(Request[PatternList], frozen=True):
+    """Tell where the patterns of a program's tables fit, and what came closest."""
+
+    program: Program
 
 
 class DevicesOf(Request[DevicesView], frozen=True):
@@ -505,6 +493,7 @@ AnyRequest: TypeAlias = (
     | Execute
     | PartitionOf
     | RegionReportOf
+    | PatternsOf
     | DevicesOf
     | WhyDeviceOf
     | Operators

@@ -351,3 +351,22 @@ class TensorPage(msgspec.Struct, frozen=True):
     dtype: str = ""
     text: str = ""
     """The part as text to copy, as NumPy prints it."""
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A sample program and the words of its header."""
+
+    path: str
+    """Relative to `samples/`, such as `seeds/print_closure.py`."""
+    title: str
+    shows: str = ""
+    source: str = ""
+    changes: tuple[str, ...] = ()
+    text: str = ""
+    area: str = ""
+
+
+class SampleList(msgspec.Struct, frozen=True):
+    """The samples, ordered by area and path."""
+
+    samples: tuple[Sample, ...]

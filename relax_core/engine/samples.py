@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from relax_core.engine.protocol import Sample
+from relax_core.engine.replies import Sample
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 _HEADER = re.compile(r"^(?:#|//) (title|shows|source|changes):\s*(.*)$")

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
-from relax_core.engine.protocol import Program, Sample, Stop, StopOf
+from relax_core.engine.protocol import Program, Stop, StopOf
+from relax_core.engine.replies import Sample
 from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
 from relax_core.present.running.run import WINDOW

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relax_core.engine.protocol import Failure, Sample, SourceView
+from relax_core.engine.protocol import Failure, SourceView
+from relax_core.engine.replies import Sample
 from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
 from relax_core.present.models import Status
 from views.manifest import KeyGroup

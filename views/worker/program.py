@@ -5,7 +5,8 @@ from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.protocol import Program, Sample, SourceView
+from relax_core.engine.protocol import Program, SourceView
+from relax_core.engine.replies import Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
 from views.state.session import complain, select, state

@@ -28,9 +28,17 @@ from relax_core.present.regions.partition import (
     present_stage,
     targets_of,
 )
-from relax_core.present.regions.partition_models import LETS, FreeVariable, Lets, LetsWay, PartitionView
+from relax_core.present.regions.partition_models import (
+    LETS,
+    FreeVariable,
+    Lets,
+    LetsWay,
+    PartitionView,
+    PatternList,
+)
 from relax_core.present.regions.region_models import RegionReport
 from relax_core.present.regions.region_report import region_report
+from relax_core.present.regions.relax_partition import relax_pattern_rows
 from relax_core.present.regions.table_notes import target_notes
 
 MERGED, PARTITIONED = 3, 4
@@ -115,6 +123,13 @@ def partition_view(
         tuple(_free_variables(opened, stages)),
         has_lets,
     )
+
+
+def pattern_list(opened: OpenProgram) -> PatternList:
+    """Tell where the patterns of a program's tables fit in it, as it is."""
+    rows = pattern_rows if opened.source.dialect == "relay" else relax_pattern_rows
+    index = opened.compilation.index(0)
+    return PatternList(rows(opened.source.module, opened.source.tables, index.id_of, opened.compilation.line_of))
 
 
 def _report(opened: OpenProgram, stages: tuple[Stage, ...], targets: tuple[str, ...]) -> RegionReport:

@@ -36,6 +36,8 @@ class PatternContext(PatternGraph):
         super().__init__(incremental)
         self.named: dict[str, Pattern] = {}
         """The patterns that a text names."""
+        self.text = ""
+        """The text that it was read from."""
 
     def match_dfb(self, block: BindingBlock, module: IRModule | None = None) -> Mapping[Pattern, Var] | None:
         """Return the variable of each pattern in the first match, `None` if there is none.

@@ -31,6 +31,25 @@ _EDGES: Mapping[str, Callable[[Item, Item, int], PatternSeq]] = MappingProxyType
 _LEAST_INDEX = -1
 
 
+def says_edges(text: str) -> bool:
+    """Tell whether some line of a text of patterns is an edge or a constraint: then it is of several bindings."""
+    try:
+        body = ast.parse(text.strip() and text).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return any(isinstance(line, ast.Expr | ast.Assign) and _is_edge(line.value) for line in body)
+
+
+def _is_edge(tree: ast.expr) -> bool:
+    match tree:
+        case ast.BinOp(op=operator):
+            return type(operator) in _JOINS
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr in (*_EDGES, "fork_to", "same_shape_as")
+        case _:
+            return False
+
+
 def parse_graph(text: str, name: str = "graph pattern") -> PatternContext:
     """Read the lines of a pattern context.
 
@@ -71,6 +90,7 @@ class _GraphParser(PatternParser):
             hint = "say a.used_by(b), a ^ b or a >> b, or give a call pattern its arguments"
             self._fail("PT011", "no edge joins the patterns", tree, hint)
         context.named = dict(self._names)
+        context.text = self.source.text
         return context
 
     def _bind(self, name: str, item: Item) -> None:

@@ -197,7 +197,7 @@ class PatternParser:
     """Reads one text; `names` are the patterns bound so far."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
+        self.source = source
         self._names: dict[str, Pattern] = {}
         self._depth = 0
         self._part_count = 0
@@ -213,7 +213,7 @@ class PatternParser:
                 case _:
                     self._fail("PT002", "a pattern is an expression, or `name = expression`", statement)
         if result is None:
-            raise _error(self._source, "PT001", "there is no pattern", (1, 0))
+            raise _error(self.source, "PT001", "there is no pattern", (1, 0))
         return result
 
     def pattern(self, tree: ast.expr) -> Pattern:
@@ -320,7 +320,7 @@ class PatternParser:
 
     def _fail(self, code: str, message: str, tree: ast.AST, hint: str = "") -> NoReturn:
         place = (getattr(tree, "lineno", 1), getattr(tree, "col_offset", 0))
-        raise _error(self._source, code, message, place, hint)
+        raise _error(self.source, code, message, place, hint)
 
 
 _OPEN = ("args", "params", "fields")

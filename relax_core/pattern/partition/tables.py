@@ -9,6 +9,8 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Call, Expr
+from relax_core.pattern.graph.context import PatternContext
+from relax_core.pattern.graph.text import parse_graph, says_edges
 from relax_core.pattern.language.nodes import Pattern, is_op, wildcard
 from relax_core.pattern.language.show import show_pattern
 from relax_core.pattern.language.text import parse_pattern
@@ -21,6 +23,7 @@ Support: TypeAlias = "str | Collection[str] | Mapping[str, Predicate | None] | P
 Taker: TypeAlias = "tuple[str, Predicate | None]"
 """A target and its predicate on calls of an operator; `None` accepts all."""
 PatternEntry: TypeAlias = "tuple[str, Pattern] | tuple[str, Pattern, Check]"
+GraphEntry: TypeAlias = tuple[str, PatternContext]
 
 _NO_SUPPORT: Mapping[str, Support] = MappingProxyType({})
 
@@ -36,11 +39,14 @@ class Tables:
 
     patterns: tuple[PatternEntry, ...] = ()
     supported: Mapping[str, Support] = field(default_factory=lambda: _NO_SUPPORT)
+    graphs: tuple[GraphEntry, ...] = ()
+    """Patterns of several bindings with their names: where they fit is shown, and no pass makes composites of them."""
 
     @property
     def targets(self) -> tuple[str, ...]:
         """The targets that occur, in order of appearance."""
-        return tuple(dict.fromkeys((*self.supported, *(target_of(entry[0]) for entry in self.patterns))))
+        named = (target_of(entry[0]) for entry in (*self.patterns, *self.graphs))
+        return tuple(dict.fromkeys((*self.supported, *named)))
 
     def supports(self, target: str, call: Call) -> bool:
         """Tell whether `target` takes a call of an operator."""
@@ -82,6 +88,7 @@ class Tables:
     def to_json(self) -> str:
         """Return the tables as a file holds them; predicates have no text and are left out."""
         patterns = [[entry[0], show_pattern(entry[1])] for entry in self.patterns]
+        patterns += [[name, graph.text] for name, graph in self.graphs]
         supported = {target: sorted(_names(entry)) for target, entry in self.supported.items()}
         return json.dumps({"patterns": patterns, "supported": supported}, indent=2)
 
@@ -111,6 +118,7 @@ def read_tables(text: str, name: str = "table.json") -> Tables:
     """Read a table file: `{"patterns": [["dnnl.conv_relu", "is_op(...)"]], "supported": {"dnnl": ["nn.conv2d"]}}`.
 
     `title`, `shows` and `source` may say what it is. Several patterns may have one name; the first that fits is taken.
+    A text with an edge, such as `a ^ b`, is a pattern of several bindings.
 
     Raises:
         CompileError: PT005 if it is no such file; an error of a pattern is at its place in the pattern's text.
@@ -127,7 +135,8 @@ def read_tables(text: str, name: str = "table.json") -> Tables:
     unknown = sorted(set(table) - _KEYS)
     if unknown:
         _fail(name, f"it has no key {_shown(unknown[0])}")
-    return Tables(_patterns(table.get("patterns", []), name), _supported(table.get("supported", {}), name))
+    patterns, graphs = _patterns(table.get("patterns", []), name)
+    return Tables(patterns, _supported(table.get("supported", {}), name), graphs)
 
 
 def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -139,21 +148,31 @@ def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _patterns(data: Any, name: str) -> tuple[PatternEntry, ...]:
+def _patterns(data: Any, name: str) -> tuple[tuple[PatternEntry, ...], tuple[GraphEntry, ...]]:
     items = cast("list[Any]", data if isinstance(data, list) else _fail(name, "`patterns` is no list"))
     if len(items) > PATTERN_LIMIT:
         _fail(name, f"it has {len(items):,} patterns; at most {PATTERN_LIMIT:,} are looked for")
     entries: list[PatternEntry] = []
+    graphs: list[GraphEntry] = []
     for item in items:
         match item:
             case [str(composite), str(pattern)]:
                 _check_name(composite, f"the name of a composite {_shown(composite)}", name)
                 if not target_of(composite):
                     _fail(name, f"the name of a composite {_shown(composite)} begins with no target")
-                entries.append((composite, parse_pattern(pattern, f"{name}: {composite}")))
+                if says_edges(pattern):
+                    graphs.append((composite, _graph(pattern, f"{name}: {composite}")))
+                else:
+                    entries.append((composite, parse_pattern(pattern, f"{name}: {composite}")))
             case _:
                 _fail(name, f"an entry of `patterns` is a pair of strings, not {_shown(item)}")
-    return tuple(entries)
+    return tuple(entries), tuple(graphs)
+
+
+def _graph(text: str, name: str) -> PatternContext:
+    graph = parse_graph(text, name)
+    graph.steps()
+    return graph
 
 
 def _supported(data: Any, name: str) -> Mapping[str, Support]:

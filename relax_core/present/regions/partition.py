@@ -124,7 +124,12 @@ def pattern_rows(
     module: IRModule, tables: Tables, id_of: IdOf, line_of: Callable[[Node], int]
 ) -> tuple[PatternRow, ...]:
     """Return for each pattern of the table its matches in `module`, refusals, and the nearest miss if there is none."""
-    return tuple(_Finder(module, id_of, line_of).row(entry) for entry in tables.patterns)
+    reason = "a pattern of several bindings is looked for in Relax"
+    graphs = (
+        PatternRow(name, graph.text, 0, (PatternMatch(is_match=False, what="", reason=reason),))
+        for name, graph in tables.graphs
+    )
+    return (*(_Finder(module, id_of, line_of).row(entry) for entry in tables.patterns), *graphs)
 
 
 @dataclass(frozen=True, slots=True)

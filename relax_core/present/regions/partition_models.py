@@ -93,6 +93,29 @@ class PatternRow(msgspec.Struct, frozen=True):
     places: tuple[PatternMatch, ...] = ()
 
 
+class PatternList(msgspec.Struct, frozen=True):
+    """The patterns of a program's tables: those of one value first, then those of several bindings."""
+
+    patterns: tuple[PatternRow, ...]
+
+    def to_text(self) -> str:
+        """Return a paragraph for each pattern: how often it fits, where, or what came closest."""
+        return "\n\n".join(map(_paragraph, self.patterns)) or "the table has no patterns"
+
+
+def _paragraph(row: PatternRow) -> str:
+    head = f"{row.name}: {row.match_count:,} match{'' if row.match_count == 1 else 'es'}"
+    return "\n".join((head, *(f"  {_place(item)}" for item in row.places)))
+
+
+def _place(item: PatternMatch) -> str:
+    where = f"line {item.line}: " if item.line else ""
+    if not item.is_match:
+        return f"miss, {where}{item.what}: {item.reason}" if item.what else f"miss: {item.reason}"
+    details = ", ".join(filter(None, (item.arguments, item.alternative and f"alternative {item.alternative}")))
+    return f"{where}{item.what}({details})" if details else f"{where}{item.what}"
+
+
 class PartitionView(msgspec.Struct, frozen=True):
     """The Partition page: four stages, and the tables beside the graph."""
 

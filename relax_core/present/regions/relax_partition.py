@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from relax_core.check.infer import infer
 from relax_core.diagnostics import plural
@@ -15,17 +15,23 @@ from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.external import is_external
 from relax_core.passes.relax.byoc.composite_matches import REASONS, CompositeMatches
+from relax_core.pattern.graph.context import PatternContext
+from relax_core.pattern.graph.search import GraphMatch, GraphMiss
+from relax_core.pattern.graph.words import graph_miss_words, mapping_words
 from relax_core.pattern.language.show import show_pattern
 from relax_core.pattern.matching.facts import split_attributes
 from relax_core.pattern.matching.matcher import Match
 from relax_core.pattern.matching.search import facts_of
 from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 from relax_core.pattern.partition.groups import accept
-from relax_core.pattern.partition.tables import PatternEntry, Tables
+from relax_core.pattern.partition.tables import GraphEntry, PatternEntry, Tables
 from relax_core.present.problems import problems_of
 from relax_core.present.regions.partition import alternative, miss_words, short
 from relax_core.present.regions.partition_models import PartitionStage, PatternMatch, PatternRow, RegionMark
 from relax_core.present.regions.relax_regions import IdOf, LineOf, node_name_of, open_relax_functions, region_calls
+
+MATCH_LIMIT = 1000
+"""How many matches of a pattern of several bindings are shown."""
 
 
 def present_relax_stage(number: int, stage: Stage, id_of: IdOf) -> PartitionStage:
@@ -55,13 +61,16 @@ def _summary(stage: Stage) -> str:
 
 
 def relax_pattern_rows(module: IRModule, tables: Tables, id_of: IdOf, line_of: LineOf) -> tuple[PatternRow, ...]:
-    """Return for each pattern of the table its matches in `module`, refusals, and the nearest miss if there is none."""
+    """Return for each pattern of the table its matches in `module`, refusals, and the nearest miss if there is none.
+
+    Those of several bindings stand behind the others.
+    """
     log = RewriteLog()
     normal = normalize(module, log)
     nodes = (node for _, function in normal.relax_functions for node in preorder(function))
     binding_of = {node.var: node for node in nodes if isinstance(node, Binding)}
     finder = _RelaxFinder(normal, log, id_of, line_of, binding_of)
-    return tuple(map(finder.row, tables.patterns))
+    return (*map(finder.row, tables.patterns), *map(finder.graph_row, tables.graphs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,56 @@ class _RelaxFinder:
             places.append(self.missed(best[0], miss_words(best[1], facts), (best[1].node,)))
         return PatternRow(name, show_pattern(pattern), count, tuple(places))
 
+    def graph_row(self, entry: GraphEntry) -> PatternRow:
+        """Present a pattern of several bindings: its matches in dataflow blocks, which may overlap."""
+        name, graph = entry
+        searches = [
+            graph.search(node, self.module)
+            for _, function in open_relax_functions(self.module)
+            for node in preorder(function)
+            if isinstance(node, DataflowBlock)
+        ]
+        found = list(islice(chain.from_iterable(search.matches() for search in searches), MATCH_LIMIT + 1))
+        places = [self.graph_fit(graph, match) for match in found[:MATCH_LIMIT]]
+        misses = [search.miss for search in searches if search.miss is not None]
+        if len(found) > MATCH_LIMIT:
+            places.append(PatternMatch(is_match=False, what="", reason="further matches are not counted"))
+        elif not places and misses:
+            places.append(self.graph_miss(graph, max(misses, key=lambda miss: miss.progress)))
+        return PatternRow(name, graph.text, min(len(found), MATCH_LIMIT), tuple(places))
+
+    def graph_fit(self, graph: PatternContext, match: GraphMatch) -> PatternMatch:
+        """Present a match; its last binding is the root."""
+        bindings = self.bindings(match.variable_of.values())
+        return PatternMatch(
+            is_match=True,
+            what=self.what(bindings[0]) if bindings else "",
+            arguments=mapping_words(match.variable_of, graph.named),
+            nodes=self.ids((*bindings, *match.variable_of.values())),
+            line=self.line(bindings[0]) if bindings else 0,
+        )
+
+    def graph_miss(self, graph: PatternContext, miss: GraphMiss) -> PatternMatch:
+        """Present what came closest to a match."""
+        met = () if miss.variable is None else (miss.variable,)
+        bindings = (*self.bindings(met), *self.bindings(miss.variable_of.values()))
+        return PatternMatch(
+            is_match=False,
+            what=self.what(bindings[0]) if bindings else "",
+            reason=graph_miss_words(miss, graph.named),
+            nodes=self.ids((*bindings, *met)),
+            line=self.line(bindings[0]) if bindings else 0,
+        )
+
+    def bindings(self, variables: Iterable[Var]) -> tuple[Binding, ...]:
+        """Return what binds variables, the last in the program first."""
+        found = [item for var in variables if (item := self.binding_of.get(var)) is not None]
+        place = {item: number for number, item in enumerate(self.binding_of.values())} if len(found) > 1 else {}
+        return tuple(sorted(found, key=lambda item: place.get(item, 0), reverse=True))
+
+    def what(self, binding: Binding) -> str:
+        return node_name_of(binding.value) if isinstance(binding.value, Call) else binding.var.name
+
     def fit(self, unit: BindingUnit, match: Match) -> PatternMatch:
         """Present a match."""
         root = match.root
@@ -112,9 +171,8 @@ class _RelaxFinder:
 
     def missed(self, root: Binding, reason: str, because: Iterable[Node]) -> PatternMatch:
         """Present a miss."""
-        what = node_name_of(root.value) if isinstance(root.value, Call) else root.var.name
         return PatternMatch(
-            is_match=False, what=what, reason=reason, nodes=self.ids((root, *because)), line=self.line(root)
+            is_match=False, what=self.what(root), reason=reason, nodes=self.ids((root, *because)), line=self.line(root)
         )
 
     def ids(self, nodes: Iterable[Node]) -> tuple[str, ...]:

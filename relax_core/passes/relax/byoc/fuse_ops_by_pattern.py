@@ -64,6 +64,8 @@ def run(module: IRModule, options: FuseOpsByPatternOptions, ctx: PassContext) ->
     unknown = next((name for name in options.entry_functions if name not in module), None)
     if unknown is not None:
         ctx.fail("PS018", f"there is no function {unknown} to look in", module, f"functions: {', '.join(module.names)}")
+    for name, _ in ctx.tables.graphs:
+        ctx.remark(module, "note", f"{name} is a pattern of several bindings, and makes no composites")
     entries = entries_of(options.patterns, ctx.tables)
     if not entries:
         ctx.remark(module, "note", "the table has no patterns")
@@ -90,7 +92,7 @@ def entries_of(patterns: tuple[str, ...], tables: Tables) -> tuple[PatternEntry,
             found += (*table.patterns, *table.single_operators())
             continue
         named = [entry for entry in known if item in (entry[0], target_of(entry[0]))]
-        if not named:
+        if not named and not any(item in (name, target_of(name)) for name, _ in tables.graphs):
             names = ", ".join(dict.fromkeys(entry[0] for entry in known)) or "none"
             hint = f"composites of the table: {names}; an option may also be the text of a table"
             raise CompileError((Diagnostic("PT005", f"the table has no composite or target {item}", hint=hint),))

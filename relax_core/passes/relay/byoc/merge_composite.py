@@ -37,6 +37,8 @@ _REASONS: Mapping[Obstacle, str] = MappingProxyType(
 
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     """Apply the patterns of the table in order, each to all functions."""
+    for name, _ in ctx.tables.graphs:
+        ctx.remark(module, "note", f"{name} is a pattern of several bindings, and makes no composites")
     if not ctx.tables.patterns:
         ctx.remark(module, "note", "the table has no patterns")
     types = ctx.types_of_values(module)
