@@ -103,6 +103,14 @@ def test_parts_of_a_fused_loop_become_a_block() -> None:
     same_values(module, stage.after, rtol=0)
 
 
+@pytest.mark.parametrize("loop", ["i", "j_0", "j_1"])
+@pytest.mark.parametrize("factors", [[1, 20], [20, 1]], ids=str)
+def test_loops_that_run_once_become_a_part_of_a_block(factors: list[int], loop: str) -> None:
+    module = parsed(SUM)
+    stage = passed(module, f"Split(block='sum', loop='j', factors={factors}), Blockize(block='sum', loop='{loop}')")
+    same_values(module, stage.after, rtol=0)
+
+
 TWO = program(
     """
 for i in range(6):

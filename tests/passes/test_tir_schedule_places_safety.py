@@ -279,6 +279,10 @@ SAFE = {
         "            C[vi, vj] = T.float32(0)\n        C[vi, vj] = C[vi, vj] + D[vi, vk] * D[vi, vj]\n",
         BACK,
     ),
+    "loops of the operand that run once": (
+        body(COPY, "", READ),
+        "Split(block='first', loop='i', factors=[None, 1]), ReverseComputeAt(block='last', loop='i_0')",
+    ),
     "threads of a block": (
         body(COPY, "", READ),
         "Bind(block='last', loop='i', thread='blockIdx.x'), ComputeAt(block='first', loop='i')",

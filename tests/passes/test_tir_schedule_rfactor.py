@@ -134,6 +134,13 @@ def test_a_condition_on_what_is_no_reduction_holds_for_both_blocks() -> None:
     same_values(module, stage.after, rtol=TOLERANCE)
 
 
+def test_a_loop_that_runs_once_stays_a_reduction() -> None:
+    module = rc.parse(f"@I.ir_module\nclass Module:\n{SUM}")
+    stage = passed(module, "Split(block='sum', loop='k', factors=[1, None]), RFactor(block='sum', loop='k_1')")
+    assert "vk_0" in rc.script(stage.after)
+    same_values(module, stage.after, rtol=TOLERANCE)
+
+
 def test_the_parts_are_reduced_in_parallel() -> None:
     module = rc.parse(f"@I.ir_module\nclass Module:\n{SUM}")
     stage = passed(module, "RFactor(block='sum', loop='k'), Parallel(block='sum_rf', loop='k')")

@@ -8,7 +8,9 @@ from relax_core.ir.integer.interval import Interval, count_interval, dtype_inter
 from relax_core.ir.integer.iter_split import IterSplit, splits_of
 from relax_core.ir.integer.prove import canonical_key, prove_equal
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary, dtype_of, is_number
+from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.ir.tir import For, IterVar
+from relax_core.passes.tir.arithmetic import tidy
 from relax_core.passes.tir.schedule.nest import Nest, conjuncts
 
 
@@ -58,6 +60,12 @@ def keeps_order(instances: Instances, axes: Iterable[IterVar], loops: Sequence[F
     """Tell whether the loops run through `axes` as loops of their own would, one in the other in this order."""
     order = [(loops.index(digit.loop), -digit.lower) for axis in axes for digit in instances[axis]]
     return order == sorted(order)
+
+
+def at_start(binding: PrimExpr, loops: Iterable[For]) -> PrimExpr:
+    """Return the value of a binding where `loops` begin: each of them counts from 0, those that run once as well."""
+    zeros: dict[PrimVar, PrimExpr] = {loop.var: IntImm(0, loop.var.dtype) for loop in loops}
+    return tidy(replace_symbols(binding, zeros))
 
 
 def size_of(loop: For) -> int | None:

@@ -12,7 +12,7 @@ from relax_core.ir.tir import NOTHING, Block, BufferLoad, BufferRegion, BufferSt
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.tir.arithmetic import terms_of, tidy, written
 from relax_core.passes.tir.schedule.blocks.compute_location import only_simple, whole_instances
-from relax_core.passes.tir.schedule.instances import Digit, Instances
+from relax_core.passes.tir.schedule.instances import Digit, Instances, at_start
 from relax_core.passes.tir.schedule.loops.kinds import LoopOptions
 from relax_core.passes.tir.schedule.nest import Nest, nest_of, no_aliases, only_own_elements, replaced, uses
 
@@ -96,31 +96,28 @@ def _check(nest: Nest, loop: For) -> Instances:
 def _divided(nest: Nest, axis: IterVar, digits: Sequence[Digit], inside: Sequence[For]) -> _Divided:
     inner, outer = ([d for d in digits if (d.loop in inside) == is_inner] for is_inner in (True, False))
     dtype, name = axis.var.dtype, axis.var.name
+    first, others = at_start(axis.binding, inside), [loop for loop in nest.loops if loop not in inside]
     if not inner:
-        return _Divided(axis, replace(axis, var=PrimVar(f"{name}_o", dtype)), None, 1)
+        return _Divided(axis, replace(axis, var=PrimVar(f"{name}_o", dtype), binding=first), None, 1)
     if not outer:
         around = IterVar(PrimVar(f"{name}_o", dtype), IntImm(1, dtype), IntImm(0, dtype), axis.kind)
-        return _Divided(axis, around, replace(axis, var=PrimVar(f"{name}_i", dtype)), None)
+        own = replace(axis, var=PrimVar(f"{name}_i", dtype), binding=at_start(axis.binding, others))
+        return _Divided(axis, around, own, None)
     size = 1
     for digit in inner:
         size *= digit.extent or 0
     if size == 0 or not is_onto([(digit.scale, digit.extent or 0) for digit in inner], size):
         message = f"the loops from {inside[0].var.name} on make no tile of the values of {name}"
         nest.refuse(message, inside[0], "take the loops of the last parts of each division")
-    terms = terms_of(_without(axis.binding, inner))
+    terms = terms_of(first)
     around = written({key: (atom, count // size) for key, (atom, count) in terms.items()}, dtype)
     extent = tidy(binary("//", axis.extent, IntImm(size, dtype)))
     return _Divided(
         axis,
         IterVar(PrimVar(f"{name}_o", dtype), extent, around, axis.kind),
-        IterVar(PrimVar(f"{name}_i", dtype), IntImm(size, dtype), _without(axis.binding, outer), axis.kind),
+        IterVar(PrimVar(f"{name}_i", dtype), IntImm(size, dtype), at_start(axis.binding, others), axis.kind),
         size,
     )
-
-
-def _without(binding: PrimExpr, digits: Sequence[Digit]) -> PrimExpr:
-    zeros: dict[PrimVar, PrimExpr] = {digit.loop.var: IntImm(0, digit.loop.var.dtype) for digit in digits}
-    return tidy(replace_symbols(binding, zeros))
 
 
 def _inner(nest: Nest, parts: Sequence[_Divided]) -> Block:

@@ -8,10 +8,9 @@ from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
-from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, IterVar, SeqStmt
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.tir.arithmetic import terms_of, tidy
+from relax_core.passes.tir.arithmetic import terms_of
 from relax_core.passes.tir.schedule.blocks.compute_location import (
     ComputeAtOptions,
     ComputeLocation,
@@ -24,7 +23,7 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
     whole_instances,
     with_loops,
 )
-from relax_core.passes.tir.schedule.instances import Digit, Instances, keeps_order
+from relax_core.passes.tir.schedule.instances import Instances, at_start, keeps_order
 from relax_core.passes.tir.schedule.nest import Nest, block_nest, nest_of, only_own_elements
 from relax_core.passes.tir.schedule.regions import IndexRange
 from relax_core.passes.tir.schedule.scope import block_of, first_access, holder_of, innermost_block, loops_of, top_level
@@ -126,7 +125,7 @@ def _made(nest: Nest, store: BufferStore, location: ComputeLocation) -> MadeRegi
         if outer is not None and (axis.kind == "reduce" or axis not in axes):
             message = f"{store.buffer.name} is complete only behind the loop {outer.loop.var.name}"
             nest.refuse(message, outer.loop, "take a loop outside of the reduction")
-    ranges = tuple(None if axis is None else _range(nest, axis, instances, location) for axis in axes)
+    ranges = tuple(None if axis is None else _range(writer, axis, instances, location) for axis in axes)
     return MadeRegion(store.buffer, ranges, tuple(None if axis is None else axis.extent for axis in axes))
 
 
@@ -142,16 +141,9 @@ def _range(nest: Nest, axis: IterVar, instances: Instances, location: ComputeLoc
     if not is_onto([(digit.scale, digit.extent or 0) for digit in inner], extent):
         message = f"the values of {axis.var.name} in one iteration of {location.loop.var.name} are no range"
         nest.refuse(message, location.loop, "take a loop whose iterations make elements that stand side by side")
-    start = _without(axis.binding, inner)
-    terms = terms_of(start)
+    terms = terms_of(at_start(axis.binding, [loop for loop in nest.loops if loop not in location.loops]))
     terms.setdefault("", (IntImm(0, axis.var.dtype), 0))
     return IndexRange(terms, extent)
-
-
-def _without(binding: PrimExpr, inner: Sequence[Digit]) -> PrimExpr:
-    """Return the least value of a binding while the loops of `inner` run: each digit is 0 where its loop begins."""
-    zeros: dict[PrimVar, PrimExpr] = {digit.loop.var: IntImm(0, digit.loop.var.dtype) for digit in inner}
-    return tidy(replace_symbols(binding, zeros))
 
 
 def _ranges(nest: Nest, made: Sequence[MadeRegion], location: ComputeLocation) -> dict[IterVar, IndexRange]:

@@ -181,11 +181,9 @@ def _partial(nest: Nest, parts: _Parts, update: Binary, instances: Instances) ->
         if not any(digit.loop.var is loop for digit in instances[axis]):
             left.append(axis)
             continue
-        others = [digit.loop for digit in instances[axis] if digit.loop.var is not loop]
-        made = [
-            IterVar(PrimVar(f"v{it.var.name}", it.var.dtype), it.extent, it.var, "reduce")
-            for it in dict.fromkeys(others)
-        ]
+        # A loop that runs once is in the binding, and counts for no digit.
+        others = [item for item in nest.loops if item.var is not loop and uses(item.var, axis.binding)]
+        made = [IterVar(PrimVar(f"v{it.var.name}", it.var.dtype), it.extent, it.var, "reduce") for it in others]
         left += [item for item in made if item.binding not in (known.binding for known in left)]
         by_loop: dict[PrimVar, PrimExpr] = {
             item.binding: item.var for item in left if isinstance(item.binding, PrimVar)
