@@ -109,7 +109,7 @@ from relax_core.passes.tir import (
     vectorize_loop,
 )
 from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location, storage_rewrite
-from relax_core.passes.tir.schedule import annotate, unannotate
+from relax_core.passes.tir.schedule import annotate, default_gpu_schedule, unannotate
 from relax_core.passes.tir.schedule.blocks import (
     blockize,
     compute_at,
@@ -119,7 +119,7 @@ from relax_core.passes.tir.schedule.blocks import (
     tensorize,
 )
 from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, reindex, set_scope, storage_align
-from relax_core.passes.tir.schedule.loops import bind, fuse, parallel, reorder, split, unroll, vectorize
+from relax_core.passes.tir.schedule.loops import add_unit_loop, bind, fuse, parallel, reorder, split, unroll, vectorize
 from relax_core.passes.tir.schedule.reductions import decompose_reduction, rfactor
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
@@ -235,6 +235,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             vectorize,
             unroll,
             bind,
+            add_unit_loop,
             decompose_reduction,
             rfactor,
             compute_at,
@@ -250,6 +251,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             storage_align,
             annotate,
             unannotate,
+            default_gpu_schedule,
         )
     }
 )

@@ -1,8 +1,8 @@
 """Whether the iterations of a loop access elements of their own, so that they may run at the same time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from relax_core.ir.integer.affine import Affine
+from relax_core.ir.integer.affine import Affine, overlapping
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.interval import Interval
 from relax_core.ir.integer.iter_split import IterSplit, splits_of
@@ -79,6 +79,8 @@ class _Iterations:
     def are_apart(self, places: Sequence[Access]) -> bool:
         """Tell whether no two iterations meet in an element of these accesses of one buffer."""
         dimensions = list(zip(*(map(self.bounds.poly, item.indices) for item in places), strict=True))
+        if any(map(self._is_injective, dimensions)):
+            return True
         atoms = {number for dimension in dimensions for p in dimension for monomial in p for number in monomial}
         known = [number for number in atoms if any(self._is_divided(dimension, number) for dimension in dimensions)]
         digits = [digit for number in known if (digit := self._digit(number)) is not None]
@@ -86,6 +88,20 @@ class _Iterations:
             self._determine(digit.source, [other for other in digits if other.source == digit.source])
             for digit in digits
         )
+
+    def _is_injective(self, dimension: Sequence[Polynomial[int]]) -> bool:
+        """Tell whether all accesses have one index, a sum of loop variables that is another one in each iteration."""
+        terms: list[tuple[PrimVar, int, int]] = []
+        for monomial, count in dimension[0].items():
+            if all(map(self._is_constant, monomial)):
+                continue
+            var = self.bounds.atoms[monomial[0]].expr
+            values = self.intervals.get(var) if len(monomial) == 1 and isinstance(var, PrimVar) else None
+            if values is None or not isinstance(var, PrimVar):
+                return False
+            terms.append((var, count, values.high - values.low + 1))
+        is_same = all(p == dimension[0] for p in dimension)
+        return is_same and any(var is self.var for var, _, _ in terms) and overlapping(terms) is None
 
     def _digit(self, number: int) -> IterSplit | None:
         """Return an atom as a digit of a sum that the loop variable is part of, if it is one."""
@@ -129,5 +145,12 @@ class _Iterations:
         values = source.interval(self.intervals)
         inner = {var: n for var, n in source.coefficients.items() if var in self.bound and var is not self.var}
         around = Affine(0, inner).interval(self.intervals)
+        is_largest = around is not None and around.high - around.low < abs(source.of(self.var))
         is_known = is_whole or (values is not None and values.is_within(Interval(0, place - 1)))
-        return is_known and around is not None and around.high - around.low < abs(source.of(self.var))
+        return is_known and (is_largest or (around is not None and self._is_digit(source, inner)))
+
+    def _is_digit(self, source: Affine, inner: Mapping[PrimVar, int]) -> bool:
+        """Tell whether the loop variable follows from `source`, as all of the `inner` variables do."""
+        counts = {**inner, self.var: source.of(self.var)}
+        sizes = {var: self.intervals[var].high - self.intervals[var].low + 1 for var in counts}
+        return source.of(self.var) != 0 and overlapping((var, n, sizes[var]) for var, n in counts.items()) is None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from relax_core.ir.module import IRModule
+from relax_core.ir.prim import is_number
 from relax_core.ir.tir import For, LoopKind
 from relax_core.passes.core import PassContext
 from relax_core.passes.tir.schedule.loops.iterations import first_shared
@@ -65,6 +66,8 @@ def _check_independence(nest: Nest, loop: For, name: str) -> None:
                 f"{loop.var.name} makes {axis.var.name} of the block {block.name}, {what}: {name} takes spatial loops"
             )
             nest.refuse(message, loop, "take a loop that makes spatial iteration variables")
+    if is_number(loop.extent, 1):
+        return
     for block in blocks_under(loop.body):
         if not any(uses(loop.var, item.binding) for item in block.iter_vars):
             message = f"each iteration of {loop.var.name} runs the same instances of the block {block.name}"
