@@ -111,6 +111,11 @@ KEPT = {
         DOUBLE + "    for i, j in T.grid(32, 32):\n        Out[i, j] = Temp[j, i]\n",
         "refused: `Temp` is read in another order than it is computed",
     ),
+    "other elements of as many": (
+        "    for i, j in T.grid(31, 32):\n        Temp[i + 1, j] = A[i, j]\n"
+        + "    for i, j in T.grid(31, 32):\n        Out[i, j] = T.if_then_else(i > 0, Temp[i, j], T.float32(0))\n",
+        "refused: `Temp` is read at other places than it is computed",
+    ),
     "a reduction": (
         DOUBLE
         + "    for i, j in T.grid(32, 32):\n        with T.sblock('s'):\n"

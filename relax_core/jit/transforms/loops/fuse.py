@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from relax_core.analysis.tir_memory import passed_buffers
+from relax_core.ir.integer.affine import Affine
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Cast, IntImm, LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
@@ -15,7 +16,7 @@ from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, S
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.transforms.loop_nest import Axis, Nest
+from relax_core.jit.transforms.loop_nest import Access, Axis, Nest
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.reductions.reduction import may_stop
 
@@ -152,15 +153,25 @@ def _why_not(producer: _Producer, nest: Nest) -> str:
     if [axis.extent for axis in ours] != [axis.extent for axis in theirs]:
         return f"`{buffer.name}` is computed in {producer.nest.work} rounds, and read in {nest.work}"
     loads = [item for node, item in nest.accesses.items() if isinstance(node, BufferLoad) and item.buffer is buffer]
-    for item, axes in ((producer.nest.accesses[producer.nest.update], ours), *((load, theirs) for load in loads)):
+    stored = producer.nest.accesses[producer.nest.update]
+    first = _first(stored, producer.nest)
+    for item, axes in ((stored, ours), *((load, theirs) for load in loads)):
         if item.storage.memory is not None or [item.offset.of(axis.var) for axis in axes] != _row_major(axes):
             return f"`{buffer.name}` is read in another order than it is computed"
+        if item is not stored and _first(item, nest) != first:
+            return f"`{buffer.name}` is read at other places than it is computed"
     for access in (*producer.nest.accesses.values(), *nest.accesses.values()):
         if access.storage.memory is not None:
             return f"`{access.buffer.name}` is a view of other memory"
         if ours and access.offset.of((theirs if access in nest.accesses.values() else ours)[-1].var) not in (0, 1):
             return f"the elements of `{access.buffer.name}` do not lie side by side"
     return ""
+
+
+def _first(access: Access, nest: Nest) -> Affine:
+    """Return the offset of the element of the first iteration: a larger buffer may be read beside what was computed."""
+    inside = {axis.var: count for axis in nest.axes if (count := access.offset.of(axis.var))}
+    return access.offset.plus(Affine(0, inside), -1)
 
 
 def _row_major(axes: Sequence[Axis]) -> list[int]:
