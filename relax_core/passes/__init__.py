@@ -109,6 +109,7 @@ from relax_core.passes.tir import (
     vectorize_loop,
 )
 from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location, storage_rewrite
+from relax_core.passes.tir.scalars import common_subexpr_elim
 from relax_core.passes.tir.schedule import annotate, default_gpu_schedule, unannotate
 from relax_core.passes.tir.schedule.blocks import (
     blockize,
@@ -227,6 +228,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             stmt_simplify,
             vectorize_loop,
             storage_rewrite,
+            common_subexpr_elim,
             unroll_loop,
             split,
             fuse,

@@ -68,6 +68,7 @@ CASES = (
     ("scratch", SCRATCH),
     ("scratch", f"{SCRATCH}, ConvertBlocksToOpaque, CompactBufferAllocation"),
     ("rows", "StorageRewrite"),
+    ("rows", "UnrollLoop, FlattenBuffer, CommonSubexprElim"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen"),
     ("libraries", f"{COMPOSITES}, MergeCompositeFunctions, RunCodegen, LinkReferenceBackend"),

@@ -1,0 +1,1 @@
+"""Passes on the scalar expressions of prim funcs."""
