@@ -13,6 +13,7 @@ from relax_core.ir.prim import IntImm, PrimExpr, binary, dtype_of, is_number, la
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferRegion, BufferStore, PrimFunc
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.memory.alignment import Alignment, alignments_in, strides_of
 from relax_core.passes.tir.memory.boxes import Number, atoms_in
 from relax_core.passes.tir.memory.initialised import bounds_of, first_foreign_load
 from relax_core.passes.tir.memory.regions import (
@@ -24,8 +25,6 @@ from relax_core.passes.tir.memory.regions import (
     written_number,
 )
 from relax_core.passes.tir.memory.scopes import Path, paths_of
-
-ALIGNED = "buffer_dim_align"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +41,27 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     A dimension shrinks where both ends of the box are proven, all accesses are proven to lie in the buffer, and the
     extent is the same for all executions. Places that were apart may become one, so that where the box moves from
     execution to execution, each has to write what it reads. What is left is told in a remark. TVM takes regions that
-    it cannot bound, too, and does not ask who wrote what is read. Buffers with other names, strides, vectors as
-    indices or an alignment (`storage_align`) stay as they are.
+    it cannot bound, too, and does not ask who wrote what is read. Buffers with other names, strides, or vectors as
+    indices stay as they are. What `storage_align` asks for becomes strides.
     """
     return change_prim_funcs(module, ctx, lambda _, function: _compacted(function, ctx))
 
 
 def _compacted(function: PrimFunc, ctx: PassContext) -> PrimFunc:
     found: dict[Buffer, Compact] = {}
+    alignments = alignments_in(function)
     for path in paths_of(function.body):
         block = path[-1]
         if isinstance(block, Block):
             for buffer in block.alloc_buffers:
+                why = _obstacle(function, block, buffer)
+                if why:
+                    ctx.remark(block, "missed", f"{buffer.name} keeps its shape: {why}")
+                    continue
                 compact = _compact(function, path, block, buffer, ctx)
-                if compact is not None:
+                if buffer in alignments:
+                    compact = _aligned(compact or _whole(buffer), alignments[buffer], block, ctx)
+                if compact is not None and compact.buffer is not buffer:
                     found[buffer] = compact
     if not found:
         return function
@@ -90,10 +96,6 @@ def _minus(index: PrimExpr, start: PrimExpr) -> PrimExpr:
 
 def _compact(function: PrimFunc, path: Path, block: Block, buffer: Buffer, ctx: PassContext) -> Compact | None:
     """Return the smaller buffer for one that `block` allocates, `None` if it stays."""
-    why = _obstacle(function, block, buffer)
-    if why:
-        ctx.remark(block, "missed", f"{buffer.name} keeps its shape: {why}")
-        return None
     bounds = bounds_of(function)
     enter_scopes(bounds, path)
     accesses = touched(block.body, bounds, (buffer,))
@@ -121,6 +123,21 @@ def _compact(function: PrimFunc, path: Path, block: Block, buffer: Buffer, ctx: 
     return Compact(smaller, tuple(start for start, _ in sides))
 
 
+def _whole(buffer: Buffer) -> Compact:
+    return Compact(buffer, tuple(IntImm(0, dtype_of(size)) for size in buffer.shape))
+
+
+def _aligned(compact: Compact, alignment: Alignment, block: Block, ctx: PassContext) -> Compact:
+    """Return the buffer with strides for its dimensions; the same if a size is not known."""
+    buffer = compact.buffer
+    strides = strides_of(buffer, alignment)
+    if strides is None:
+        ctx.remark(block, "missed", f"{buffer.name} has no strides: its sizes are not known")
+        return compact
+    ctx.remark(block, "applied", f"{buffer.name} has the strides ({', '.join(map(show_prim, strides))})")
+    return replace(compact, buffer=replace(buffer, strides=strides))
+
+
 def _obstacle(function: PrimFunc, block: Block, buffer: Buffer) -> str:
     """Return why a buffer stays as it is, whatever is used of it; empty if nothing says so."""
     memory = memory_of(function)
@@ -134,9 +151,6 @@ def _obstacle(function: PrimFunc, block: Block, buffer: Buffer) -> str:
     if any(lanes_of(dtype_of(index)) > 1 for item in preorder(block.body) if isinstance(item, BufferLoad | BufferStore)
            and item.buffer is buffer for index in item.indices):  # fmt: skip
         return "it is accessed by vectors"
-    blocks = (item for item in preorder(function.body) if isinstance(item, Block))
-    if any(key == ALIGNED for item in blocks for key, _ in item.annotations):
-        return f"a block says {ALIGNED}, which asks for strides"
     return ""
 
 
