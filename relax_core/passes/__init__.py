@@ -109,7 +109,12 @@ from relax_core.passes.tir import (
     unroll_loop,
     vectorize_loop,
 )
-from relax_core.passes.tir.memory import compact_buffer_allocation, plan_buffer_allocation_location, storage_rewrite
+from relax_core.passes.tir.memory import (
+    compact_buffer_allocation,
+    lower_match_buffer,
+    plan_buffer_allocation_location,
+    storage_rewrite,
+)
 from relax_core.passes.tir.scalars import common_subexpr_elim
 from relax_core.passes.tir.schedule import annotate, default_gpu_schedule, unannotate
 from relax_core.passes.tir.schedule.blocks import (
@@ -224,6 +229,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             plan_buffer_allocation_location,
             convert_blocks_to_opaque,
             compact_buffer_allocation,
+            lower_match_buffer,
             lower_opaque_block,
             flatten_buffer,
             stmt_simplify,

@@ -22,7 +22,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         """Rule: a block -> its body."""
         match node:
             case Block(matches=(match, *_)):
-                hint = "in the block, read and write the buffer that it is a region of"
+                hint = "run LowerMatchBuffer before, or read and write the buffer that it is a region of"
                 ctx.fail("PS019", f"blocks with a view are not lowered here: {match.buffer.name} is one", node, hint)
             case Block():
                 return _body(node, ctx)
