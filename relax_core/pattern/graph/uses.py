@@ -1,10 +1,24 @@
 """The variables of a binding block: what is bound to them, what uses them, and in which order they occur."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from relax_core.ir.expr import BindingBlock, Call, Expr, ExternFunc, Function, GlobalVar, If, SeqExpr, Tuple, Var
+from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    SeqExpr,
+    Tuple,
+    Var,
+)
 from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.pattern.matching.binders import bound_by
 
 
@@ -15,14 +29,18 @@ class BlockUses:
     may be changed; then an input keeps its place.
     """
 
-    def __init__(self, block: BindingBlock) -> None:
+    def __init__(self, block: BindingBlock, symbols: Iterable[PrimVar] = ()) -> None:
+        """Look at a block in which `symbols` are known before it."""
         self.value_of: dict[Var, Expr] = {}
         self.operands_of: dict[Var, tuple[Expr, ...]] = {}
         self.users_of: dict[Var, dict[Var, None]] = {}
         self.order: list[Var] = []
         self.key_of: dict[Var, float] = {}
         """Numbers in the order of the variables."""
+        self.refers_ahead = False
+        """A local function uses one that is bound behind it."""
         self._unsorted: set[Var] = set()
+        self._definer_of = _definers(block, symbols)
         for item in block.bindings:
             self._add(item.var, item.value, len(self.order))
 
@@ -40,6 +58,13 @@ class BlockUses:
     def used(self, var: Var) -> list[Var]:
         """Return the variables that the value of `var` uses, in the order of its operands."""
         return list(dict.fromkeys(item for item in self.operands_of.get(var, ()) if isinstance(item, Var)))
+
+    def needed(self, var: Var) -> list[Var]:
+        """Return what has to be bound before `var`: the variables that it uses, and those that define its sizes."""
+        if not self._definer_of:
+            return self.used(var)
+        sizes = (self._definer_of.get(symbol, var) for symbol in free_symbols(self.value_of[var]))
+        return list(dict.fromkeys((*self.used(var), *(item for item in sizes if item is not var))))
 
     def place(self, var: Var) -> int:
         """Return where `var` stands in `order`."""
@@ -64,12 +89,16 @@ class BlockUses:
     def _add(self, var: Var, value: Expr, place: int) -> None:
         before = self.order[place] if place < len(self.order) else None
         self._bind(var, value, place)
-        self._place(var, len(self.order) if before is None else self.place(before))
+        if var in self.key_of:
+            self.refers_ahead = True
+        else:
+            self._place(var, len(self.order) if before is None else self.place(before))
 
     def _bind(self, var: Var, value: Expr, place: int) -> None:
         """Note what a value uses; what does not occur yet is put at `place`."""
         self.value_of[var] = value
-        self.operands_of[var] = operands_in(value)
+        # A local function that calls itself is bound before it is called.
+        self.operands_of[var] = tuple(item for item in operands_in(value) if item is not var)
         is_last = place == len(self.order)
         for used in self.used(var):
             if used not in self.key_of:
@@ -88,6 +117,20 @@ class BlockUses:
         self.key_of[var] = key
         if not low < key < high:
             self.key_of.update((item, float(number)) for number, item in enumerate(self.order))
+
+
+def _definers(block: BindingBlock, symbols: Iterable[PrimVar]) -> Mapping[PrimVar, Var]:
+    """Return by symbolic size the variable of the match_cast that defines it."""
+    found: dict[PrimVar, Var] = {}
+    if not any(isinstance(item, MatchCast) for item in block.bindings):
+        return found
+    known = set(symbols)
+    for item in block.bindings:
+        known.update(free_symbols(item.value))
+        if isinstance(item, MatchCast):
+            found.update(dict.fromkeys((symbol for symbol in free_symbols(item.type) if symbol not in known), item.var))
+            known.update(found)
+    return found
 
 
 def operands_in(value: Expr) -> tuple[Expr, ...]:

@@ -132,6 +132,10 @@ class Pattern(Linked):
         """
         return SubtypePattern(self, read_relax_type(type_) if isinstance(type_, str) else type_)
 
+    def has_struct_info(self, type_: Type | str) -> "SubtypePattern":
+        """Do what `has_ty` does, under the name that TVM had for it."""
+        return self.has_ty(type_)
+
     def has_shape(self, shape: Sequence[Size]) -> "ShapePattern":
         """Match this if it is a tensor of `shape`; `None` takes any size."""
         return ShapePattern(self, tuple(shape))

@@ -14,8 +14,10 @@ from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import LEAVES, Binding, BindingBlock, DataflowBlock, Expr, Function, Type, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children, postorder, preorder
+from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.builder import Names, names_in, normalize
 from relax_core.ir.rewriting.rewrite import RewriteLog
+from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.pattern.graph.plan import Step
 from relax_core.pattern.graph.search import GraphMatch, GraphSearch
 from relax_core.pattern.graph.uses import BlockUses
@@ -84,11 +86,15 @@ class _Run:
     log: RewriteLog
     types: dict[Node, Type]
     left: int
+    symbols: tuple[PrimVar, ...] = ()
+    """The symbolic sizes that the parameters of the function define, and those of functions in it."""
 
 
 def _rewritten(function: Function, run: _Run) -> Function:
     """Return a function with its blocks rewritten, and without what only replaced values used."""
     names = names_in(function)
+    inner = (node for node in preorder(function) if isinstance(node, Function))
+    run.symbols = tuple(symbol for item in inner for var in item.params for symbol in free_symbols(var.annotation))
     unneeded: dict[Var, None] = {}
 
     def change(block: BindingBlock) -> BindingBlock:
@@ -131,7 +137,7 @@ class _Block:
         self._names = names
         self._run = run
         self._binding_of: Mapping[Var, Binding] = {item.var: item for item in block.bindings}
-        self._uses = BlockUses(block)
+        self._uses = BlockUses(block, run.symbols)
         self._values: dict[Var, Expr] = {
             item.var: item.value for item in block.bindings if isinstance(item, VarBinding)
         }
@@ -147,7 +153,8 @@ class _Block:
         Raises:
             CompileError: see `rewrite_bindings`.
         """
-        place: int | None = 0
+        # To move what stands before a function that uses it would take more than moving what is needed.
+        place: int | None = None if self._uses.refers_ahead else 0
         is_changed = False
         while place is not None:
             place = self._next(place)
@@ -274,11 +281,11 @@ def needed_by(var: Var, uses: BlockUses) -> Iterator[Var]:
     """Yield what is bound behind `var` although its value needs it, and `var` itself if it needs its own value."""
     limit = uses.key_of[var]
     seen: set[Var] = set()
-    stack = uses.used(var)
+    stack = uses.needed(var)
     while stack:
         item = stack.pop()
         if item in seen or item not in uses.value_of or (uses.key_of[item] < limit and item is not var):
             continue
         seen.add(item)
         yield item
-        stack += uses.used(item) if item is not var else ()
+        stack += uses.needed(item) if item is not var else ()

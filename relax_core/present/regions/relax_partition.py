@@ -69,7 +69,8 @@ def relax_pattern_rows(module: IRModule, tables: Tables, id_of: IdOf, line_of: L
     normal = normalize(module, log)
     nodes = (node for _, function in normal.relax_functions for node in preorder(function))
     binding_of = {node.var: node for node in nodes if isinstance(node, Binding)}
-    finder = _RelaxFinder(normal, log, id_of, line_of, binding_of)
+    place_of = {item: number for number, item in enumerate(binding_of.values())}
+    finder = _RelaxFinder(normal, log, id_of, line_of, binding_of, place_of)
     return (*map(finder.row, tables.patterns), *map(finder.graph_row, tables.graphs))
 
 
@@ -82,6 +83,8 @@ class _RelaxFinder:
     id_of: IdOf
     line_of: LineOf
     binding_of: Mapping[Var, Binding]
+    place_of: Mapping[Binding, int]
+    """Where each binding stands in the program."""
 
     def row(self, entry: PatternEntry) -> PatternRow:
         """Present a pattern."""
@@ -149,9 +152,8 @@ class _RelaxFinder:
 
     def bindings(self, variables: Iterable[Var]) -> tuple[Binding, ...]:
         """Return what binds variables, the last in the program first."""
-        found = [item for var in variables if (item := self.binding_of.get(var)) is not None]
-        place = {item: number for number, item in enumerate(self.binding_of.values())} if len(found) > 1 else {}
-        return tuple(sorted(found, key=lambda item: place.get(item, 0), reverse=True))
+        found = (item for var in variables if (item := self.binding_of.get(var)) is not None)
+        return tuple(sorted(found, key=self.place_of.__getitem__, reverse=True))
 
     def what(self, binding: Binding) -> str:
         return node_name_of(binding.value) if isinstance(binding.value, Call) else binding.var.name
