@@ -328,6 +328,16 @@ def test_a_value_with_an_effect_stays_where_what_used_it_goes() -> None:
     assert our_bindings(THEN, (("e_", "R.tanh(r)"),), module) is module
 
 
+def test_what_only_a_replaced_value_needed_goes_however_far_behind() -> None:
+    module = ours(program("t = R.tanh(x); u = R.abs(t); p = R.nn.relu(u); q = R.exp(p); s = R.sin(t)", "q, s"))
+    zeros = "R.zeros(R.shape([4, 4]), 'float32')"
+    for after in (
+        our_bindings(THEN, (("e_", zeros),), module),
+        our_calls("is_op('relax.exp')(wildcard())", zeros, module),
+    ):
+        assert [item.var.name for item in block_of(after).bindings] == ["t", "q", "s"]
+
+
 def test_branches_and_every_function_are_rewritten() -> None:
     module = rc.parse(BRANCHES)
     after = our_bindings(THEN, (("e_", "R.tanh(r)"),), module)

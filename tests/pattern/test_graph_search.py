@@ -139,6 +139,45 @@ def test_matches_come_in_the_order_of_the_block() -> None:
     assert pairs == [("a", "b"), ("a", "c"), ("b", "a"), ("b", "c"), ("c", "a"), ("c", "b")]
 
 
+def test_what_is_independent_is_combined_in_all_ways() -> None:
+    module = ours(program("a = R.exp(x); b = R.exp(x); c = R.tanh(x); d = R.tanh(x)", "a, b, c, d"))
+    context = rc.graph_pattern(f"x = wildcard()\ne = {call('exp')}\nt = {call('tanh')}\nx.fork_to(e, t)")
+    pairs = [
+        tuple(named_mapping(found.variable_of, context.named).values()) for found in context.matches(block_of(module))
+    ]
+    assert pairs == [("x", "a", "c"), ("x", "a", "d"), ("x", "b", "c"), ("x", "b", "d")]
+
+
+# What the first choice for `a` takes, or binds, another pattern needs: the search has to come back to it.
+RETURNS = (
+    (
+        f"x = wildcard()\na = wildcard()\nb = {call('exp')}\nx.fork_to(a, b)",
+        "u = R.exp(x); t = R.add(x, y)",
+        {"x": "x", "a": "t", "b": "u"},
+    ),
+    (
+        "k = wildcard()\nx = wildcard()\na = is_op('relax.matmul')(wildcard(), k, add_constraint=False)\n"
+        "b = is_op('relax.subtract')(wildcard(), k, add_constraint=False)\nx.fork_to(a, b)",
+        "u = R.matmul(x, y); t = R.matmul(x, w); s = R.subtract(x, w)",
+        {"x": "x", "a": "t", "b": "s"},
+    ),
+    (
+        f"x = wildcard()\na = {call('add', 2)}\nb = {call('multiply', 2)}\nx.fork_to(a, b)\na.same_shape_as(b)",
+        "z = R.reshape(x, (1, 16)); u = R.add(x, R.reshape(y, (1, 4, 4))); t = R.add(x, y); s = R.multiply(x, w)",
+        {"x": "x", "a": "t", "b": "s"},
+    ),
+)
+
+
+@pytest.mark.parametrize(("text", "body", "expected"), RETURNS, ids=["a variable", "a part of both", "a shape"])
+def test_a_search_comes_back_to_what_is_in_the_way(text: str, body: str, expected: dict[str, str]) -> None:
+    outputs = ", ".join(line.split(" = ")[0].strip() for line in body.split("; "))
+    module, context = ours(program(body, outputs)), rc.graph_pattern(text)
+    found = context.match_dfb(block_of(module), module)
+    assert found is not None
+    assert named_mapping(found, context.named) == expected
+
+
 def test_contexts_are_nested_and_grow() -> None:
     relu, exp, tanh = (rc.is_op(f"relax.{name}")(rc.wildcard()) for name in ("nn.relu", "exp", "tanh"))
     with rc.PatternContext() as outer:

@@ -39,6 +39,12 @@ CASES = (
     ("a", f"{ADD} & wildcard().has_shape((4, 5))", "has not the shape (4, 5)"),
     ("a", f"wildcard().has_dtype('float16') & {ADD}", "has dtype float32, not float16"),
     ("a", f"is_op('relax.exp')(wildcard()) | {ADD}", ""),
+    # Why the rejected pattern does not fit is no reason, however far it came.
+    (
+        "c",
+        "is_op('relax.concat')(is_tuple([~is_op('relax.add')(wildcard(), is_const()), is_var('q'), wildcard()]))",
+        "is no variable q",
+    ),
     ("k", "is_const()", ""),
     ("a", "is_const()", "is no constant"),
     ("k", "is_var('z') | is_const()", ""),
