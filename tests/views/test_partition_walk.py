@@ -79,6 +79,28 @@ def test_a_pattern_is_broken_tried_and_taken_back(page: Page, app_url: str) -> N
     expect(tables.get_by_role("textbox", name="Pattern match_key")).to_have_value(whole)
 
 
+def test_a_pattern_of_several_bindings_is_tried_and_says_why_it_does_not_fit(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/partition?sample=relax/partition_paths.py")
+    tables = tables_of(page)
+    tables.get_by_role("button", name="New pattern").click()
+    area = tables.get_by_role("textbox", name="Pattern cutlass.pattern")
+    call = "(wildcard(), wildcard(), add_constraint=False)"
+    area.fill(f'm = is_op("relax.matmul"){call}\nm >> is_op("relax.add"){call}')
+    area.press("Control+Enter")
+    expect(tables.get_by_text("✓ 1 match", exact=True)).to_be_visible()
+    row = tables.locator("tr[data-match='0']")
+    expect(row).to_contain_text("m = ")
+    row.click()
+    expect(row).to_have_class("on")
+    area.fill(f'm = is_op("relax.matmul"){call}\nm >> is_op("relax.exp"){call}')
+    area.press("Control+Enter")
+    expect(tables.get_by_text("no match", exact=True)).to_be_visible()
+    expect(tables.locator("tr[data-match='0']")).to_contain_text("which is not exp; found before: m = ")
+    area.fill("m = wildcard()\nm.same_shape_as(m)")
+    area.press("Control+Enter")
+    expect(tables.get_by_role("alert")).to_contain_text("no edge joins the patterns")
+
+
 def test_a_network_is_offloaded_step_by_step_with_a_table_of_ones_own(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/partition?sample=relay/partition_branches.relay&table=acl")
     tables = tables_of(page)
