@@ -23,6 +23,7 @@ LATE = frozenset(
         "relax_core.cli.archives",
         "relax_core.cli.in_process",
         "relax_core.cli.opening",
+        "relax_core.cli.patches",
         "relax_core.cli.recordings",
         "relax_core.cli.run_files",
         "relax_core.cli.stand_ins",

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from relax_core.cli import opening
+from relax_core.cli import opening, patches
 from relax_core.cli.terminal import (
     BAD_USAGE,
     DIAGNOSED,
@@ -27,7 +27,7 @@ from relax_core.cli.terminal import (
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.protocol import Asm, Check, EffectsOf, Failure, Opt, Program, RewriteOf, Script, StageOf
-from relax_core.engine.replies import StageText
+from relax_core.engine.replies import Stages, StageText
 
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
 
@@ -52,6 +52,18 @@ def add_programs(command: Commands) -> None:
     script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
     script.add_argument("--passes", metavar="P", help=PASSES_HELP)
 
+    _add_passes(command)
+
+    asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
+    asm.add_argument("file", metavar="FILE", help=PATH_HELP)
+    asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
+    form = (
+        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed; default: bytecode, llvm of a kernel"
+    )
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"), help=form)
+
+
+def _add_passes(command: Commands) -> None:
     opt = command("opt", "Run passes and print what they make.", _opt)
     opt.add_argument("file", metavar="FILE", help=PATH_HELP)
     opt.add_argument("--passes", metavar="P", required=True, help=PASSES_HELP)
@@ -62,25 +74,24 @@ def add_programs(command: Commands) -> None:
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
     part = opt.add_mutually_exclusive_group()
+    part.add_argument("--diff", action="store_true", help="print what each pass changes in the text, as patches")
     part.add_argument("--list-rewrites", action="store_true", help="list the rewrites of the last pass, with numbers")
     part.add_argument("--rewrites", metavar="N", type=int, help="make only the rewrites 1 to N of the last pass")
     part.add_argument(
         "--without-rewrite", metavar="N", type=int, help="make all rewrites of the last pass but the N-th"
     )
 
+    diff = command("diff", "Print what makes the text of one module or stage that of another, as a patch.", _diff)
+    diff.add_argument("before", metavar="A", help=PATH_HELP)
+    diff.add_argument("after", metavar="B", help="likewise; A and B may be stages of two pipelines")
+    printed = "compare the modules as they are printed here, so that layout and comments do not count"
+    diff.add_argument("--printed", action="store_true", help=printed)
+
     effects = command("effects", "Say which passes would change a module, and where their order matters.", _effects)
     effects.add_argument("file", metavar="FILE", help=PATH_HELP)
     effects.add_argument("--passes", metavar="P", default="", help="passes that run before; default: none")
     effects.add_argument("--table", metavar="T", help=TABLE_HELP)
     effects.add_argument("--json", action="store_true", help="print one object")
-
-    asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
-    asm.add_argument("file", metavar="FILE", help=PATH_HELP)
-    asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
-    form = (
-        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed; default: bytecode, llvm of a kernel"
-    )
-    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"), help=form)
 
 
 def _check(engine: Engine, options: argparse.Namespace) -> int:
@@ -158,6 +169,8 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
     if options.trace:
         write_bytes(options.trace, opening.trace_of_stages(reply, options.file))
     last = reply.stages[-1]
+    if options.diff:
+        return _print_patches(reply, program.name)
     if options.list_rewrites:
         return _list_rewrites(engine, StageOf(program, last.index))
     if options.rewrites is not None:
@@ -178,6 +191,20 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
     for text in last.problems:
         complain(text)
     return DIAGNOSED if last.problems else 0
+
+
+def _diff(engine: Engine, options: argparse.Namespace) -> int:
+    return patches.print_diff(engine, options)
+
+
+def _print_patches(reply: Stages, name: str) -> int:
+    for stage, patch in patches.stage_patches(reply, name):
+        if patch:
+            say(_heading(stage))
+            say(patch.removesuffix("\n"))
+        for text in stage.problems:
+            complain(text)
+    return DIAGNOSED if reply.stages[-1].problems else 0
 
 
 def _list_rewrites(engine: Engine, asked: StageOf) -> int:

@@ -137,6 +137,8 @@ class RecordedTexts(msgspec.Struct, frozen=True):
     diff: Diff
     text: str
     """The right one, to copy and to download."""
+    patch: str
+    """What `patch` takes to make the right one of the left one."""
     words: tuple[str, ...] = ()
     """Why a side has no text."""
 
@@ -273,6 +275,8 @@ class StageView(msgspec.Struct, frozen=True):
     diff: Diff
     after: Code
     """The whole text after the pass, to copy and to download."""
+    patch: str = ""
+    """What `patch` takes to make that text of the one before the pass."""
 
 
 class RewriteView(msgspec.Struct, frozen=True):

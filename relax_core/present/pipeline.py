@@ -9,7 +9,7 @@ from relax_core.passes import PASSES
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import options_text
 from relax_core.present import models
-from relax_core.present.diff import line_counts
+from relax_core.present.diffs.diff import line_counts
 from relax_core.present.measures import cut
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.present.problems import problems_of

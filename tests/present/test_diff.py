@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies
 
-from relax_core.present.diff import diff_texts, line_counts
+from relax_core.present.diffs.diff import diff_texts, line_counts
 from relax_core.present.models import Diff
 
 LINES = strategies.lists(strategies.sampled_from(["a = 1", "b = a", "c = b + a", "", "return c"]), max_size=12)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from relax_core.present.diff import diff_texts, line_counts
+from relax_core.present.diffs.diff import diff_texts, line_counts
 from relax_core.present.drawings.graph import function_graph
 from relax_core.present.models import Graph
 from tests.counting import lines_of

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = f"""
 import streamlit as st
-from relax_core.present.diff import diff_texts
+from relax_core.present.diffs.diff import diff_texts
 from tests.views.harness_run import long_run
 from views.widgets.diff.component import diff
 from views.pages.run.stepper.component import stepper

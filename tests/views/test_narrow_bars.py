@@ -13,7 +13,7 @@ from tests.views.pages import assert_accessible
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPT = f"""
 import streamlit as st
-from relax_core.present.diff import diff_texts
+from relax_core.present.diffs.diff import diff_texts
 from views.widgets.diff.component import diff
 st.html({str(REPOSITORY / "views" / "shell" / "shell.css")!r})
 arguments = ", ".join(f"argument_{{i}}" for i in range(60))

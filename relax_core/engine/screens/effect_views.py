@@ -7,7 +7,7 @@ from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import EffectsOf, Progress
 from relax_core.engine.replies import EffectRow, EffectsView, PairRow
 from relax_core.engine.screens.stage_views import reach
-from relax_core.present.diff import line_counts
+from relax_core.present.diffs.diff import line_counts
 
 
 def effects(message: EffectsOf, context: RequestContext) -> EffectsView:

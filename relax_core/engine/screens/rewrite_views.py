@@ -11,7 +11,7 @@ from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
 from relax_core.passes.single_rewrites import after_rewrites, single_rewrites, without_rewrite
 from relax_core.present.code import header_length
-from relax_core.present.diff import Page, diff_pages
+from relax_core.present.diffs.diff import Page, diff_pages
 from relax_core.present.problems import problems_of
 
 

@@ -7,7 +7,8 @@ from relax_core.engine.protocol import Ast, CompareGraph, GraphOf, Inspect, Opt,
 from relax_core.engine.replies import Stages, StageView, Text
 from relax_core.engine.screens import text_views
 from relax_core.present.code import header_length, printed_code, printed_text
-from relax_core.present.diff import Page, diff_pages
+from relax_core.present.diffs.diff import Page, diff_pages
+from relax_core.present.diffs.patch import patch_of
 from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
 from relax_core.present.models import Code, Graph, Inspector, Pipeline
 from relax_core.present.nodes.inspector import inspect
@@ -72,7 +73,7 @@ def stage(message: StageOf, context: RequestContext) -> StageView:
         show,
         opened.compilation.line_of,
     )
-    return StageView(detail, diff, code)
+    return StageView(detail, diff, code, patch_of(before.text, after.text, opened.source.program.name))
 
 
 def compare(message: CompareGraph, context: RequestContext) -> Graph:

@@ -47,6 +47,7 @@ _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
 _LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
 _VALUE_ROWS = 500
 _ROW_ORDER = ("different", "not comparable", "stops alike", "same")
+_PATCH = "What the pass changed, for `patch -p1` and `git apply`"
 _PASSES_HELP = (
     "Names of passes, with options as in `FuseOps(max_depth=4)`. `zero`, `default_build`, `default` and `cpu_generic` "
     "stand for the passes of TVM's pipelines."
@@ -188,6 +189,9 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
         ending = "relay" if view.after.language == "relay" else "py"
         label, file = literal(f"Text after {name}"), f"{stem}.{file_name(name)}.{ending}"
         st.download_button(label, text, file, key="passes.text", on_click="ignore")
+        if view.patch:
+            file = f"{stem}.{file_name(name)}.patch"
+            st.download_button("Patch", view.patch, file, key="passes.patch", on_click="ignore", help=_PATCH)
         st.download_button("Passes as CSV", stages, f"{stem}.passes.csv", key="passes.csv", on_click="ignore")
 
 

@@ -27,7 +27,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.passes import PASSES
 from relax_core.passes.pipeline import DIALECTS, run_pipeline
-from relax_core.present.diff import diff_texts
+from relax_core.present.diffs.diff import diff_texts
 from relax_core.present.models import Diff
 from relax_core.present.words import type_text
 from relax_core.printer.tvmscript import print_module

@@ -35,7 +35,8 @@ from relax_core.engine.replies import (
     TraceFile,
 )
 from relax_core.present import models
-from relax_core.present.diff import diff_texts, line_counts
+from relax_core.present.diffs.diff import diff_texts, line_counts
+from relax_core.present.diffs.patch import patch_of
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.problems import problem_of, problems_of
 
@@ -125,7 +126,8 @@ def texts(message: RecordedTextsOf, context: RequestContext) -> RecordedTexts:
     (left, before), (right, after) = ((stage, stage.text or "") for stage in sides)
     diff = diff_texts(f"A · {_title(left)}", before, f"B · {_title(right)}", after)
     words = tuple(dict.fromkeys(_no_text(stage) for stage in sides if stage.text is None))
-    return RecordedTexts(_with_places(diff), after, words)
+    patch = patch_of(before, after, left.name, right.name)
+    return RecordedTexts(_with_places(diff), after, patch, words)
 
 
 def _at(opened: "pipelines.Pipeline", position: int) -> "pipelines.RecordedStage":

@@ -1,0 +1,39 @@
+"""What changed between texts, as patches: of two modules or stages, and of each pass."""
+
+import argparse
+from collections.abc import Iterator
+from itertools import pairwise
+
+from relax_core.cli import opening
+from relax_core.cli.terminal import DIAGNOSED, Engine, complain, failed, say
+from relax_core.engine.protocol import Failure, Program, Script
+from relax_core.engine.replies import Stages, StageText
+from relax_core.present.diffs.patch import patch_of
+
+
+def stage_patches(reply: Stages, name: str) -> Iterator[tuple[StageText, str]]:
+    """Yield each stage with what its pass changed in the text; one after the other the patches make the last text."""
+    for before, stage in pairwise(reply.stages):
+        yield stage, patch_of(before.text, stage.text, name)
+
+
+def print_diff(engine: Engine, options: argparse.Namespace) -> int:
+    """Print the patch that makes one text of the other; the status is 1 if there is a difference."""
+    programs = opening.program_at(options.before), opening.program_at(options.after)
+    texts: list[str] = []
+    for program in programs:
+        text = _printed(engine, program) if options.printed else program.text
+        if isinstance(text, Failure):
+            return failed(text)
+        texts.append(text)
+    patch = patch_of(*texts, *(program.name for program in programs))
+    if not patch:
+        complain("note: the texts are equal")
+        return 0
+    say(patch.removesuffix("\n"))
+    return DIAGNOSED
+
+
+def _printed(engine: Engine, program: Program) -> str | Failure:
+    reply = engine.request(Script(program))
+    return reply if isinstance(reply, Failure) else reply.text

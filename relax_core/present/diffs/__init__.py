@@ -1,0 +1,1 @@
+"""What changed between two texts: side by side, and as a patch."""
