@@ -125,7 +125,14 @@ from relax_core.passes.tir.schedule.blocks import (
     reverse_compute_inline,
     tensorize,
 )
-from relax_core.passes.tir.schedule.buffers import cache_read, cache_write, reindex, set_scope, storage_align
+from relax_core.passes.tir.schedule.buffers import (
+    cache_read,
+    cache_write,
+    reindex,
+    set_scope,
+    storage_align,
+    transform_layout,
+)
 from relax_core.passes.tir.schedule.loops import add_unit_loop, bind, fuse, parallel, reorder, split, unroll, vectorize
 from relax_core.passes.tir.schedule.reductions import decompose_reduction, rfactor
 
@@ -259,6 +266,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             reindex,
             set_scope,
             storage_align,
+            transform_layout,
             annotate,
             unannotate,
             default_gpu_schedule,

@@ -27,6 +27,7 @@ PLAIN = (
     "{x}[3 - vi, vj] + {y}[vi, vj * 5 % 6]",
     "T.max({x}[vi, T.min(vj + 1, 5)], {y}[vi, vj])",
 )
+MAPS = ("(j, i)", "(j // 2, i, j % 2)", "(i // 2, j, i % 2)", "(i * 6 + j,)", "(i, j // 4, j % 4)", "(i, i)")
 REDUCED = (
     ("T.float32(0)", "{out} + {x}[vi, vk]"),
     ("T.float32(-3.4028234663852886e+38)", "T.max({out}, {x}[vi, vk] - {y}[vi, vj])"),
@@ -106,6 +107,8 @@ def _step(random: Random, module: IRModule) -> str:
             f"ReverseComputeAt({which}, loop='{random.choice(others)}')",
             f"ReverseComputeAt({which}, loop='{random.choice(others)}')",
             f"Blockize({which}, loop='{loop}')",
+            f"Reindex({which}, buffer=('{random.choice(('read', 'write'))}', 0))",
+            f"TransformLayout({which}, index_map='lambda i, j: {random.choice(MAPS)}')",
             f"SetScope({which}, storage_scope='{scope}')",
             f"StorageAlign({which}, axis=0, factor={factor}, offset=1)",
         )
@@ -118,7 +121,7 @@ def _values(module: IRModule) -> np.ndarray:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_schedule_computes_what_the_program_does(seed: int) -> None:
     # One number for all choices: each is as likely as the next one, where draws of their own would favour the first.
     random = Random(seed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.integer.prove import prove_equal
@@ -30,6 +31,8 @@ from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.schedule.nest import Nest, guard_of
 from relax_core.passes.tir.sequences import leaves_early
+
+N = TypeVar("N", bound=Node)
 
 
 def top_level(function: PrimFunc) -> tuple[Stmt, ...]:
@@ -174,6 +177,17 @@ def with_buffer(stmt: Stmt, given: Mapping[Buffer, Buffer], ctx: PassContext, wi
     return result
 
 
+def changed(root: N, change: Callable[[Node], Node | None], ctx: PassContext) -> N:
+    """Return `root` where `change` was applied to every node, bottom-up, `None` if it stays; one change for the log."""
+    memo: dict[Node, Node] = {}
+    for current in postorder(root):
+        rebuilt = map_children(current, memo.__getitem__)
+        rebuilt = change(rebuilt) or rebuilt
+        ctx.log.rebuilt(current, rebuilt)
+        memo[current] = rebuilt
+    return cast("N", memo[root])
+
+
 def copy_nest(source: Buffer, target: Buffer, name: str) -> Stmt:
     """Return loops with a block `name` that copies all of `source` to `target`."""
     dtypes = [getattr(size, "dtype", "int32") for size in source.shape]
@@ -291,6 +305,17 @@ def loops_of(nest: Nest, node: Node) -> tuple[For, ...]:
         if isinstance(stmt, For):
             loops.append(stmt)
     return tuple(loops)
+
+
+def read(nest: Nest, number: int) -> Buffer:
+    """Return a buffer that the block reads and does not write: of those that it says it reads, or of its loads."""
+    if nest.block.reads is not None:
+        found = [item.buffer for item in nest.block.reads]
+    else:
+        stored = {item.buffer for item in preorder(nest.block) if isinstance(item, BufferStore)}
+        loads = (item.buffer for item in preorder(nest.block.body) if isinstance(item, BufferLoad))
+        found = [item for item in loads if item not in stored]
+    return numbered(nest, "reads", list(dict.fromkeys(found)), number)
 
 
 def written(nest: Nest, index: int) -> Buffer:

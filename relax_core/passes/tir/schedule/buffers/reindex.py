@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.prove import canonical_key
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, map_children, postorder, preorder
+from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, is_number
 from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRegion, BufferStore, For, IterVar, Stmt
@@ -19,9 +19,10 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
 )
 from relax_core.passes.tir.schedule.nest import Nest, nest_of
 from relax_core.passes.tir.schedule.scope import (
+    changed,
     first_access,
     holder_of,
-    numbered,
+    read,
     top_level,
     with_given,
     with_stmts,
@@ -61,30 +62,20 @@ def run(module: IRModule, options: ReindexOptions, ctx: PassContext) -> IRModule
             nest.refuse("a buffer is named by its place", nest.block, "write buffer=('read', 0) or ('write', 0)")
     only_simple(nest, nest.block)
     is_read = kind == "read"
-    access = _access(nest, _read(nest, number) if is_read else written(nest, number), is_read=is_read)
+    access = _access(nest, read(nest, number) if is_read else written(nest, number), is_read=is_read)
     place = holder_of(nest, nest.block)
     stmt = top_level(nest.function)[place]
     _check(nest, access, stmt, is_read=is_read)
     shape = tuple(axis.extent for axis in access.axes)
     copy = replace(access.buffer, name=f"{access.buffer.name}_reindex", shape=shape, strides=(), elem_offset=None)
-    changed = with_given(stmt, {nest.block: _reindexed(nest, access, copy)}, ctx)
-    assert changed is not None, "the block stays"
+    made_stmt = with_given(stmt, {nest.block: _reindexed(nest, access, copy)}, ctx)
+    assert made_stmt is not None, "the block stays"
     made = ctx.derive(_copies(access, copy, is_read=is_read), nest.block)
     stmts = list(top_level(nest.function))
-    stmts[place : place + 1] = [made, changed] if is_read else [changed, made]
+    stmts[place : place + 1] = [made, made_stmt] if is_read else [made_stmt, made]
     verb = "reads" if is_read else "writes"
     ctx.remark(nest.block, "applied", f"{nest.block.name} {verb} {copy.name} at its iteration variables")
     return with_stmts(module, nest, stmts, (copy,))
-
-
-def _read(nest: Nest, number: int) -> Buffer:
-    if nest.block.reads is not None:
-        found = [item.buffer for item in nest.block.reads]
-    else:
-        stored = {item.buffer for item in preorder(nest.block) if isinstance(item, BufferStore)}
-        loads = (item.buffer for item in preorder(nest.block.body) if isinstance(item, BufferLoad))
-        found = [item for item in loads if item not in stored]
-    return numbered(nest, "reads", list(dict.fromkeys(found)), number)
 
 
 def _access(nest: Nest, buffer: Buffer, *, is_read: bool) -> _Access:
@@ -146,21 +137,17 @@ def _reindexed(nest: Nest, access: _Access, copy: Buffer) -> Block:
     """Return the block with accesses of the copy."""
     places = tuple(axis.var for axis in access.axes)
     ones = tuple(IntImm(1, var.dtype) for var in places)
-    memo: dict[Node, Node] = {}
-    for current in postorder(nest.block):
-        rebuilt = map_children(current, memo.__getitem__)
-        match rebuilt:
+
+    def access_copy(node: Node) -> Node | None:
+        match node:
             case BufferLoad(buffer=buffer) | BufferStore(buffer=buffer) if buffer is access.buffer:
-                rebuilt = replace(rebuilt, buffer=copy, indices=places)
+                return replace(node, buffer=copy, indices=places)
             case BufferRegion(buffer=buffer) if buffer is access.buffer:
-                rebuilt = BufferRegion(copy, places, ones, span=rebuilt.span)
+                return BufferRegion(copy, places, ones, span=node.span)
             case _:
-                pass
-        nest.ctx.log.rebuilt(current, rebuilt)
-        memo[current] = rebuilt
-    result = memo[nest.block]
-    assert isinstance(result, Block), "a block stays one"
-    return result
+                return None
+
+    return changed(nest.block, access_copy, nest.ctx)
 
 
 def _copies(access: _Access, copy: Buffer, *, is_read: bool) -> Stmt:
