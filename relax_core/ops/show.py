@@ -28,7 +28,7 @@ class _RelaxMessage(TypeNotation):
 
     def shape(self, type_: ShapeType) -> str:
         if type_.values is not None:
-            return f"R.Shape({show_dims(type_.values)})"
+            return f"R.Shape([{', '.join(map(show_prim, type_.values))}])"
         return "R.Shape" if type_.ndim is None else f"R.Shape(ndim={type_.ndim})"
 
     def prim(self, type_: PrimType) -> str:
@@ -40,7 +40,7 @@ class _RelaxMessage(TypeNotation):
     def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
         if params is None:
             return "R.Callable" if isinstance(type_.ret, ObjectType) else f"R.Callable(ret={ret})"
-        return f"R.Callable(({', '.join(params)}), {ret})"
+        return f"R.Callable({tuple_text(params)}, {ret})"
 
     def object(self) -> str:
         return "R.Object"

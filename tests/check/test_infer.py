@@ -33,7 +33,7 @@ PROGRAMS = (
 """,
         {
             "z": 'R.Tensor((m, n), dtype="float32")',
-            "main": 'R.Callable((R.Tensor(dtype="float32", ndim=2)), R.Tensor(dtype="float32", ndim=2))',
+            "main": 'R.Callable((R.Tensor(dtype="float32", ndim=2),), R.Tensor(dtype="float32", ndim=2))',
         },
     ),
     (
@@ -63,7 +63,7 @@ PROGRAMS = (
         b = R.zeros(s, "int32")
         return b
 """,
-        {"s": "R.Shape((n, 3))", "b": 'R.Tensor((n, 3), dtype="int32")'},
+        {"s": "R.Shape([n, 3])", "b": 'R.Tensor((n, 3), dtype="int32")'},
     ),
     (
         "branches share what both have",
@@ -91,7 +91,7 @@ PROGRAMS = (
         return y
 """,
         {
-            "f": 'R.Callable((R.Tensor((m,), dtype="float32")), R.Tensor((m,), dtype="float32"))',
+            "f": 'R.Callable((R.Tensor((m,), dtype="float32"),), R.Tensor((m,), dtype="float32"))',
             "y": 'R.Tensor((n,), dtype="float32")',
         },
     ),
@@ -159,7 +159,7 @@ PROGRAMS = (
         c = R.make_closure(cls.add, (x,))
         return c
 """,
-        {"c": 'R.Callable((R.Tensor((3,), dtype="float32")), R.Tensor((3,), dtype="float32"))'},
+        {"c": 'R.Callable((R.Tensor((3,), dtype="float32"),), R.Tensor((3,), dtype="float32"))'},
     ),
     (
         "the declared type wins over a wider one",
