@@ -118,7 +118,7 @@ class _Normalizer:
         return new
 
     def sequence(self, expr: Expr) -> SeqExpr:
-        """Return `expr` as a flat sequence whose body is a leaf."""
+        """Return `expr` as a flat sequence whose body is a leaf or a tuple of leaves."""
         if not isinstance(expr, SeqExpr):
             expr_as_sequence = SeqExpr((), expr, span=expr.span)
             self.log.derive(expr_as_sequence, (expr,))
@@ -127,7 +127,7 @@ class _Normalizer:
         for block in expr.blocks:
             self.append(blocks, self.block(block))
         tail = Emitter(self.names)
-        body = self.leaf(expr.body, tail)
+        body = (self.value if isinstance(expr.body, Tuple) else self.leaf)(expr.body, tail)
         if tail.bindings:
             made = tail.block()
             self.log.derive(made, (expr,))
