@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 
 from relax_core.analysis.device.virtual_devices import device_index
 from relax_core.ir.expr import (
-    VOID,
     Binding,
     Call,
     Expr,
-    ExternFunc,
     Function,
     GlobalVar,
     Op,
@@ -79,8 +77,7 @@ class _Destination:
             rest = rest[1:]
         reused = [None if index < 0 else arguments[index] for index in inplace]
         result = self.result(self.call.type_args, reused)
-        types = (VOID,) if isinstance(callee, ExternFunc) else ()
-        called = Call(callee, (*arguments, *self.written(arguments), *_scalars(rest)), type_args=types)
+        called = Call(callee, (*arguments, *self.written(arguments), *_scalars(rest)))
         if any(isinstance(item, Var | ShapeExpr) for item in rest) and not _scalars(rest):
             called = operator_call("relax.vm.call_tir_dyn", callee, Tuple((*arguments, *self.outputs, rest[-1])))
         is_plain = isinstance(result, Tuple) or not inplace
@@ -122,7 +119,8 @@ class _Destination:
         """Allocate a tensor on the device that its type names."""
         var = Var(self.names.fresh("alloc"))
         dtype, device = dtype_argument(type_.dtype or ""), integer(device_index(self.module, type_))
-        value = operator_call("relax.builtin.alloc_tensor", dims, dtype, device, string("global"))
+        args = (dims, dtype, device, string("global"))
+        value = operator_call("relax.builtin.alloc_tensor", *args, type_args=(type_,))
         self.made.append(VarBinding(var, value))
         return var
 
