@@ -16,6 +16,7 @@ from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.closures.result_types import map_symbols
 from relax_core.passes.relax.functions import (
     context_call,
+    dtype_argument,
     integer,
     operator_call,
     packed_call,
@@ -28,7 +29,11 @@ Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Apply the table `LOWER` to every operator call."""
+    """Apply the table `LOWER` to every operator call.
+
+    `print` and `assert_op` are lowered as well, which TVM leaves to LegalizeOps. A closure keeps the type of its
+    function, which is only an object in TVM, and a copy to a device none of the operator's attributes.
+    """
     type_of = ctx.types_when_read(module)
 
     def lower(node: Node) -> Node | None:
@@ -60,8 +65,13 @@ def _reshape(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
 
 
 def _alloc_storage(call: Call, _: Mapping[Node, Type]) -> Expr:
+    """`memory.alloc_storage` counts bytes whatever its dtype is, `vm.alloc_storage` elements of its dtype.
+
+    Sizes that are known only as a whole are those of a tensor, whose elements LowerAllocTensor counts.
+    """
     size, device, scope, dtype = call.args
-    return operator_call("relax.vm.alloc_storage", size, device, dtype, scope)
+    unit = dtype_argument("uint8") if isinstance(size, ShapeExpr) else dtype
+    return operator_call("relax.vm.alloc_storage", size, device, unit, scope)
 
 
 def _alloc_tensor(call: Call, _: Mapping[Node, Type]) -> Expr:
