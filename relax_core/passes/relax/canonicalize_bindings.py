@@ -7,12 +7,14 @@ from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
+    Constant,
     DataflowBlock,
     DataflowVar,
     Expr,
     Function,
     GlobalVar,
     MatchCast,
+    PrimValue,
     ShapeType,
     TensorType,
     Tuple,
@@ -23,24 +25,27 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import free_symbols, replace_symbols
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.blocks.outputs import hide_outputs
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Drop `y = x`, casts that add nothing, and `(a, b)[0]`; use what a cast proves about dimensions.
+    """Drop `y = x`, casts that add nothing, and `(a, b)[0]` of variables; use what a cast proves about dimensions.
 
+    A constant stands where its variable was used, and an output of a dataflow block that nothing else uses is none.
     Runs until nothing changes: what is known about a dimension makes casts trivial, and these become other names.
+    TVM drops a cast that compares two dimensions, too, and casts the results of branches to the type of the variable.
     """
     while (new := _once(module, ctx)) is not module:
         module = new
-    return module
+    return change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx))
 
 
 def _once(module: IRModule, ctx: PassContext) -> IRModule:
@@ -49,7 +54,7 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
     def change(_: GlobalVar, function: Function) -> Function:
         proven = proven_symbols(function, type_of, ctx)
         aliases = _Aliases(function, type_of)
-        if not (aliases.var_of or aliases.folded or proven):
+        if not (aliases.var_of or proven):
             return function
 
         def fold(node: Node) -> Node | tuple[Node, ...] | None:
@@ -57,12 +62,13 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
             match node:
                 case VarBinding(var=var) | MatchCast(var=var) if var in aliases.dropped:
                     kept = aliases.dropped[var]
-                    ctx.remark(node, "applied", f"{var.name} is another name of {kept.name}", (kept,))
+                    name = kept.name if isinstance(kept, Var) else show_prim(kept.value)
+                    ctx.remark(node, "applied", f"{var.name} is another name of {name}", (kept,))
                     for gone in (node, var):
                         ctx.log.share((aliases.resolve(kept),), gone)
                     return ()
-                case VarBinding(var=var) if var in aliases.folded:
-                    return replace(node, value=aliases.folded[var])
+                case VarBinding(var=var) if var in aliases.unused:
+                    return replace(node, var=ctx.derive(aliases.unused[var], var))
                 case BindingBlock(bindings=()):
                     return ()
                 case _:
@@ -77,21 +83,24 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
 
 @dataclass(slots=True)
 class _Aliases:
-    """Which variable stands for which (`var_of`), whose bindings go (`dropped`), which projections fold (`folded`).
+    """Which variable stands for which (`var_of`), and whose bindings go (`dropped`).
 
-    What is `killed` keeps its name: another name of it may live longer.
+    What is `killed` keeps its name: another name of it may live longer. The binding of a constant stays, with another
+    variable, which nothing uses (`unused`).
     """
 
     function: Function
     type_of: Mapping[Node, Type]
     var_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
-    dropped: dict[Var, Var] = field(default_factory=dict[Var, Var])
-    folded: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    dropped: dict[Var, Var | PrimValue] = field(default_factory=dict[Var, Var | PrimValue])
     tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
+    unused: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    used: frozenset[Node] = frozenset()
     killed: frozenset[Var] = frozenset()
 
     def __post_init__(self) -> None:
         self.killed = killed_vars(self.function)
+        self.used = frozenset(part for item in preorder(self.function) for part in _used_in(item))
         for binding, block in _bindings(self.function):
             self.visit(binding, is_dataflow=isinstance(block, DataflowBlock))
         for var in self.var_of:
@@ -107,6 +116,8 @@ class _Aliases:
         match binding:
             case VarBinding(var=var, value=Var() as value):
                 self.alias(var, value)
+            case VarBinding(var=var, value=Constant() | PrimValue() as value):
+                self.literal(var, value)
             case VarBinding(var=var, value=Tuple() as value):
                 self.tuples[var] = value
             case VarBinding(var=var, value=TupleGetItem(tuple_value=source, index=index)):
@@ -118,8 +129,7 @@ class _Aliases:
                     item = self.resolve(value.fields[index])
                     if (isinstance(item, DataflowVar) and not is_dataflow) or item in self.killed:
                         return
-                    if not (isinstance(item, Var) and self.alias(var, item)):
-                        self.folded[var] = item
+                    self.field(var, item)
             case MatchCast(var=var, value=Var() as value, type=type_):
                 actual = self.type_of.get(value)
                 if actual is not None and same_type(actual, type_):
@@ -127,16 +137,40 @@ class _Aliases:
             case _:
                 pass
 
-    def alias(self, var: Var, value: Var) -> bool:
+    def field(self, var: Var, item: Expr) -> None:
+        """Let `var` stand for what is known of a field of a tuple."""
+        match item:
+            case Var():
+                self.alias(var, item)
+            case Tuple():
+                self.tuples[var] = item
+            case Constant() | PrimValue():
+                self.literal(var, item)
+            case _:
+                pass
+
+    def literal(self, var: Var, value: Constant | PrimValue) -> None:
+        """Let a constant or a dimension stand for a variable."""
+        if isinstance(value, PrimValue) and isinstance(value.value, PrimVar):
+            self.var_of[var] = self.dropped[var] = value
+        elif isinstance(value, Constant) and var in self.used and var not in self.killed:
+            self.var_of[var] = value
+            self.unused[var] = replace(var)
+
+    def alias(self, var: Var, value: Var) -> None:
         """Let one of two names go; an output of a dataflow block stays visible outside it."""
         kept = self.resolve(value)
         if not isinstance(kept, Var) or kept is var or kept in self.killed or var in self.killed:
-            return False
+            return
         if isinstance(kept, DataflowVar) and not isinstance(var, DataflowVar):
             self.var_of[kept], self.dropped[var] = var, kept
         else:
             self.var_of[var], self.dropped[var] = kept, kept
-        return True
+
+
+def _used_in(node: Node) -> tuple[Node, ...]:
+    """Return what a node uses: all that it consists of, but the variable that it binds."""
+    return (node.value,) if isinstance(node, Binding) else children(node)
 
 
 def _bindings(function: Function) -> Iterator[tuple[Binding, BindingBlock]]:
