@@ -29,6 +29,7 @@ from relax_core.ir.tir import PrimFunc
 from tests.apache_tvm import from_source, relax, tvm
 from tests.narrow import is_tuple
 from tests.passes.fusion_programs import COLUMNS, ROWS, fusion_program
+from tests.passes.wheel import remarks
 
 SEEDS = range(20)
 DEPTHS = (256, 256, 2, 3, 5)
@@ -179,7 +180,7 @@ def test_a_merged_prim_func_takes_dimensions_as_scalars() -> None:
     text = rc.script(stage.after)
     assert 'cls.fused_zeros_add, (R.const([1.0], "float32"), R.prim_value(k), R.prim_value(n)), out_ty=' in text
     assert [name for name in stage.after.names if not name.startswith("fused_")] == ["main"]
-    assert [item.kind for item in stage.remarks] == ["applied", "applied"]
+    assert sum("become one" in item for item in remarks(stage, "applied")) == 2
     modules = (stage.after, rc.parse(HEAD))
     results = [rc.VirtualMachine(rc.build(item))["main"](np.ones((2, 3), np.float32), (4,)) for item in modules]
     for a, b in zip(*results, strict=True):
@@ -228,7 +229,7 @@ def test_what_cannot_be_merged_stays_a_function_and_says_why(body: str, result: 
     text = BY_HAND.replace("BODY", body).replace("RESULT", result).replace("CALL", call)
     (stage,) = rc.run_pipeline(rc.parse(text), "FuseTIR")
     assert isinstance(stage.after["fused"], Function if why else PrimFunc)
-    assert [why in item.message for item in stage.remarks if item.kind == "missed"] == [True] * bool(why)
+    assert any(why in item.message for item in stage.remarks if item.kind == "missed") == bool(why)
     x = np.arange(2, dtype=np.float32)
     found, wanted = (rc.VirtualMachine(rc.build(item))["main"](x) for item in (stage.after, rc.parse(text)))
     if is_tuple(wanted):

@@ -1,6 +1,6 @@
 """Drop functions that nothing reaches and bindings that nothing uses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relax_core.analysis.call_graph import call_graph, reachable
@@ -25,10 +25,17 @@ class DCEOptions:
 
 def run(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
     """Drop unreachable functions, then unused bindings without effect, then functions once more."""
-    type_of = ctx.types(module)
-    reached = _without_unreachable(module, options, ctx)
+    reached = without_unused(_without_unreachable(module, options, ctx), ctx)
+    return _without_unreachable(reached, options, ctx)
 
-    def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
+
+def without_unused(module: IRModule, ctx: PassContext, names: Container[str] | None = None) -> IRModule:
+    """Drop the bindings without effect that nothing uses, in the functions called `names` or in all."""
+    type_of = ctx.types_when_read(module)
+
+    def rules_for(name: GlobalVar, function: Function) -> tuple[Rule, ...]:
+        if names is not None and name.name not in names:
+            return ()
         dropped = _Liveness(type_of).mark(function)
 
         def drop(node: Node) -> tuple[Node, ...] | None:
@@ -44,7 +51,7 @@ def run(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
 
         return (drop, join_blocks)
 
-    return _without_unreachable(rewrite_functions(reached, ctx, rules_for), options, ctx)
+    return rewrite_functions(module, ctx, rules_for)
 
 
 @dataclass(slots=True)

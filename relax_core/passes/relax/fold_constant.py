@@ -40,6 +40,7 @@ from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.folding import folded
 from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
 
@@ -52,22 +53,23 @@ MAX_COUNT: Final = 1 << 24
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Replace, in dataflow blocks, calls of operators on constants by their values, and what follows from them.
 
-    A call of a prim func stays, since no pass runs one: fold before LegalizeOps.
+    A constant stands where its variable was used, outside of dataflow blocks as well. Unused bindings go, as in TVM. A
+    call of a prim func stays, since no pass runs one: fold before LegalizeOps.
     """
     type_of = ctx.types(module)
 
     def change(_: GlobalVar, function: Function) -> Function:
         folding = _Folding(type_of, ctx, killed_vars(function))
         for item in preorder(function):
-            if isinstance(item, DataflowBlock):
-                for binding in item.bindings:
+            for binding in item.bindings if isinstance(item, BindingBlock) else ():
+                if isinstance(item, DataflowBlock) or isinstance(binding.value, Constant):
                     folding.visit(binding)
         if not (folding.constant_of or folding.value_of):
             return function
         changed = ctx.rewrite(function, folding.change, join_blocks)
         return ctx.substitute(changed, dict(folding.constant_of))
 
-    return change_functions(module, ctx, change)
+    return without_unused(change_functions(module, ctx, change), ctx)
 
 
 @dataclass(slots=True)

@@ -17,8 +17,10 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ops.show import show_type
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.external import EXTERNAL, is_external
+from relax_core.passes.external import EXTERNAL, is_external, with_external, without_external
 from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax import dead_code_elimination
+from relax_core.passes.relax.dead_code_elimination import DCEOptions
 from relax_core.passes.relax.functions import operator_call, rewrite_functions
 
 
@@ -54,9 +56,10 @@ def run(module: IRModule, options: RunCodegenOptions, ctx: PassContext) -> IRMod
     reached = _reached(module, options.entry_functions)
     uses = _uses(module)
     sound = {name: item for name, item in handed.items() if name in reached and _is_sound(item, uses, types, ctx)}
-    if not sound:
-        return module
+    return _cleaned(_handed(module, sound, types, ctx) if sound else module, options, ctx)
 
+
+def _handed(module: IRModule, sound: Mapping[str, HandOver], types: Mapping[Node, Type], ctx: PassContext) -> IRModule:
     def call_backend(node: Node) -> Node | None:
         """Rule: call of a function of a target -> call_dps_packed of an external function."""
         match node:
@@ -71,6 +74,15 @@ def run(module: IRModule, options: RunCodegenOptions, ctx: PassContext) -> IRMod
     called = rewrite_functions(module, ctx, lambda var, _: () if var.name in sound else (call_backend,))
     definitions = (_external(item, sound, ctx) if item.var.name in sound else item for item in called.definitions)
     return with_definitions(called, tuple(definitions), ctx)
+
+
+def _cleaned(module: IRModule, options: RunCodegenOptions, ctx: PassContext) -> IRModule:
+    """Drop what is unused, as TVM does, but nothing that a program of the backend needs."""
+    own, external = without_external(module, ctx)
+    needed = reachable(module, [item.var for item in external])
+    entries = (*options.entry_functions, *(item.name for item in needed if item.name in own))
+    cleaned = dead_code_elimination.run(own, DCEOptions(entries), ctx)
+    return module if cleaned is own else with_external(cleaned, external, ctx)
 
 
 def _external(item: Definition, sound: Mapping[str, HandOver], ctx: PassContext) -> Definition:

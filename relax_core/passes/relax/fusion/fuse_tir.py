@@ -37,8 +37,11 @@ from relax_core.ir.rewriting.rewrite import RewriteLog, Rule
 from relax_core.ir.tir import Block, Buffer, BufferParam, BufferRegion, PrimFunc, Stmt, seq
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax import dead_code_elimination
+from relax_core.passes.relax.dead_code_elimination import DCEOptions
 from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.fusion.fuse_ops import PRIMITIVE
+from relax_core.passes.relax.interfaces import expand_tuple_arguments, remove_unused_parameters
 
 Place: TypeAlias = "Buffer | tuple[Place, ...]"
 """Where a value lies: a buffer, or one for each field of a tuple."""
@@ -263,8 +266,15 @@ def _flat(place: Place) -> tuple[Buffer, ...]:
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Merge the prim funcs that each primitive function calls, and call the result with `call_tir`.
 
-    Private prim funcs that only such functions called are dropped.
+    As in TVM, private functions take the fields of tuples and no unused parameters before, and what is unused goes
+    behind it: bindings, and private functions that nothing reaches any more.
     """
+    expanded = expand_tuple_arguments.run(module, NoOptions(), ctx)
+    shortened = remove_unused_parameters.run(expanded, NoOptions(), ctx)
+    return dead_code_elimination.run(_fused(shortened, ctx), DCEOptions(), ctx)
+
+
+def _fused(module: IRModule, ctx: PassContext) -> IRModule:
     type_of = ctx.types(module)
     merged = dict(_merged(module, type_of, ctx))
     if not merged:
@@ -285,14 +295,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         return () if name.name in merged else (call_prim_func,)
 
     called = rewrite_functions(module, ctx, rules_for).definitions
-    definitions = tuple(_with_prim_func(item, merged, ctx) for item in called)
-    used, before = _names_used(definitions), _names_used(module.definitions)
-    kept = (
-        item
-        for item in definitions
-        if item.var.name in used or item.var.name not in before or not item.function.is_private
-    )
-    return with_definitions(module, tuple(kept), ctx)
+    return with_definitions(module, tuple(_with_prim_func(item, merged, ctx) for item in called), ctx)
 
 
 def _merged(module: IRModule, type_of: Mapping[Node, Type], ctx: PassContext) -> Iterator[tuple[str, PrimFunc]]:
@@ -320,10 +323,6 @@ def _values_used(module: IRModule) -> set[str]:
         parts = item.args if isinstance(item, Call) else () if isinstance(item, Definition) else children(item)
         found.update(part.name for part in parts if isinstance(part, GlobalVar))
     return found
-
-
-def _names_used(definitions: tuple[Definition, ...]) -> set[str]:
-    return {part.name for item in definitions for part in preorder(item.function) if isinstance(part, GlobalVar)}
 
 
 def _with_prim_func(definition: Definition, merged: Mapping[str, PrimFunc], ctx: PassContext) -> Definition:

@@ -33,6 +33,7 @@ from relax_core.passes.functions import change_functions, with_definitions
 from relax_core.passes.relax import canonicalize_bindings
 from relax_core.passes.relax.blocks.outputs import hide_outputs, join_dataflow, show_outputs
 from relax_core.passes.relax.closures.result_types import map_symbols
+from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.functions import join_blocks
 from relax_core.passes.relax.interfaces.internal import escaping, internal_functions, uses_of
 
@@ -43,8 +44,9 @@ _CHECKED = (TensorType, ShapeType, TupleType)
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Inline every private function that is not recursive, callees first, and drop it.
 
-    What a parameter's type checks is kept as a match_cast where the argument's type does not say it. TVM leaves that
-    out, and drops functions that are also used as values, which leaves a name of nothing.
+    What nothing uses goes from the functions that called them. What a parameter's type checks is kept as a match_cast
+    where the argument's type does not say it. TVM leaves that out, and drops functions that are also used as values,
+    which leaves a name of nothing.
     """
     uses = uses_of(module)
     graph = call_graph(module)
@@ -90,7 +92,7 @@ def _inlined_module(module: IRModule, inlined: dict[str, Function], ctx: PassCon
     def tidy(var: GlobalVar, function: Function) -> Function:
         return hide_outputs(function, ctx) if var.name in changed else function
 
-    return change_functions(result, ctx, tidy)
+    return change_functions(without_unused(result, ctx, changed), ctx, tidy)
 
 
 @dataclass(slots=True)

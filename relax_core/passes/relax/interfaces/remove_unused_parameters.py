@@ -13,19 +13,17 @@ from relax_core.ir.rewriting.builder import names_in
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, type_nodes
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax import dead_code_elimination
 from relax_core.passes.relax.closures.captures import binding_symbols
-from relax_core.passes.relax.dead_code_elimination import DCEOptions
 from relax_core.passes.relax.interfaces.internal import escaping, internal_functions, uses_of
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Drop unused parameters from private functions and from the calls of them.
 
-    A dimension that only such a parameter gives becomes a parameter of its own, a shape; several are in the order of
-    their use, in TVM in one that varies from process to process. TVM stops with an internal error if a caller does not
-    know that dimension, and changes functions that are also used as values, whose callers then pass too much: here the
-    parameter, or the function, stays as it is.
+    A dimension that only such a parameter gives becomes a parameter of its own, a shape; several are in the
+    order of the parameters, in TVM in one that varies from process to process. TVM stops with an internal error if a
+    caller does not know that dimension, and changes functions that are also used as values, whose callers then pass
+    too much: here the parameter, or the function, stays as it is.
     """
     uses = uses_of(module)
     type_of = ctx.types(module)
@@ -52,7 +50,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         new = ctx.rewrite(function, shorten)
         return plans[var.name].applied(var.name, new, ctx) if var.name in plans else new
 
-    return dead_code_elimination.run(change_functions(module, ctx, change), DCEOptions(), ctx)
+    return change_functions(module, ctx, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +108,14 @@ def _plan(
 
 def _lost(function: Function, kept: Sequence[Var]) -> tuple[PrimVar, ...]:
     """Return the symbols that the parameters give and the function needs, but those in `kept` do not give."""
-    given = {symbol for param in function.params for symbol in binding_symbols(param.annotation)}
+    given = dict.fromkeys(symbol for param in function.params for symbol in binding_symbols(param.annotation))
     still = {symbol for param in kept for symbol in binding_symbols(param.annotation)}
-    needed = (
+    needed = {
         *free_symbols(function.body),
         *free_symbols(function.ret_type),
         *(symbol for param in kept for symbol in free_symbols(param.annotation)),
-    )
-    return tuple(symbol for symbol in dict.fromkeys(needed) if symbol in given and symbol not in still)
+    }
+    return tuple(symbol for symbol in given if symbol in needed and symbol not in still)
 
 
 def _shape_vars(param: Var) -> tuple[Var, ...]:
