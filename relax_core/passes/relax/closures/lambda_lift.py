@@ -6,12 +6,12 @@ gives are among them. Relay's pass of this name has polymorphic literals instead
 See: Johnsson, Lambda Lifting: Transforming Programs to Recursive Equations, 1985
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from relax_core.check.purity import is_unchecked
-from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
     OBJECT,
     BindingBlock,
@@ -44,6 +44,7 @@ from relax_core.passes.relax.closures.captures import (
     local_bindings,
     local_functions,
 )
+from relax_core.passes.relax.closures.lifted_names import Path, lifted_names
 from relax_core.passes.relax.closures.result_types import map_symbols, result_type, without_shapes, without_unbound
 from relax_core.passes.relax.effects import has_effect
 
@@ -62,16 +63,19 @@ class LambdaLiftOptions:
 
 
 def run(module: IRModule, options: LambdaLiftOptions, ctx: PassContext) -> IRModule:
-    """Lift every local function, the outermost level of all functions first, until none is left."""
-    taken = Names(module.names)
-    count = 0
+    """Lift every local function, the outermost level of all functions first, until none is left.
+
+    A variable of a closure keeps the type of the function, and a function that returns one says so; in TVM both are
+    objects. A closure with effects is called by `invoke_closure`, in TVM as a pure one.
+    """
+    planned = lifted_names(module)
+    naming = _Naming(planned, Names((*module.names, *(name for names in planned.values() for name in names))))
     if options.names == "2022":
         module = change_functions(module, ctx, _declaring_results(ctx, ctx.types(module)))
     while any(local_bindings(function) for _, function in module.relax_functions):
-        level = _Level(options, ctx, ctx.types(module), taken, count)
+        level = _Level(options, ctx, ctx.types(module), naming)
         lifted = change_functions(module, ctx, level.function)
         module = normalize(ctx.derive(lifted.with_definitions(*level.lifted), module), ctx.log)
-        count = level.count
     return _declaring_effects(module, ctx) if options.names == "2022" else module
 
 
@@ -125,14 +129,35 @@ class _Target:
 
 
 @dataclass(slots=True)
+class _Naming:
+    """The names that are left to give, and the paths of those that were given."""
+
+    planned: Mapping[Path, deque[str]]
+    taken: Names
+    path_of: dict[str, Path] = field(default_factory=dict[str, Path])
+    count: int = 0
+
+    def name(self, outer: str, var: Var, style: Style) -> str:
+        """Name the function that `var` is in the global function `outer`."""
+        if style == "2022":
+            self.count += 1
+            return self.taken.fresh(f"lifted_func_{self.count - 1}")
+        path = (*self.path_of.get(outer, (outer,)), var.name)
+        left = self.planned.get(path)
+        # A function is met again if what was to take its place was declined.
+        name = left.popleft() if left else self.taken.fresh(f"{path[0]}_{path[-1]}")
+        self.path_of[name] = path
+        return name
+
+
+@dataclass(slots=True)
 class _Level:
     """Lifts the local functions that stand directly in the module's functions."""
 
     options: LambdaLiftOptions
     ctx: PassContext
     type_of: Mapping[Node, Type]
-    names: Names
-    count: int
+    naming: _Naming
     lifted: list[Definition] = field(default_factory=list[Definition])
 
     def function(self, name: GlobalVar, function: Function) -> Function:
@@ -165,12 +190,7 @@ class _Level:
                     )
 
     def target(self, outer: str, local: LocalFunction) -> _Target:
-        symbol = attr(local.function.attrs, "global_symbol")
-        if self.options.names == "2022":
-            name = self.names.fresh(f"lifted_func_{self.count}")
-            self.count += 1
-        else:
-            name = self.names.fresh(symbol if isinstance(symbol, str) else f"{outer}_{local.var.name}")
+        name = self.naming.name(outer, local.var, self.options.names)
         self.explain(name, local)
         return _Target(self.ctx.derive(GlobalVar(name), local.binding), local)
 
