@@ -72,11 +72,11 @@ def fail(
 def context_words(err: str) -> Mapping[str, str]:
     """Split "ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n,)))" into its parts.
 
-    The context of a `match_cast` is "ErrorContext(match_cast, type=...)"; its type is given as `annotation` too.
+    The context of a `match_cast` is "ErrorContext(match_cast, ty=...)"; its type is given as `annotation` too.
     """
     body = err.strip().removeprefix("ErrorContext(").removesuffix(")").strip()
     is_cast = body.startswith("match_cast")
-    head, _, annotation = body.partition("type=" if is_cast else "annotation=")
+    head, _, annotation = body.partition("=" if is_cast else "annotation=")
     pairs = (part.partition("=") for part in head.split(", ") if "=" in part)
     words = {key.strip(): value.strip(" ,") for key, _, value in pairs}
     return {**words, "annotation": annotation, **({"loc": "match_cast"} if is_cast else {})}

@@ -7,6 +7,7 @@ from relax_core.ir.expr import (
     Binding,
     BindingBlock,
     Call,
+    DataflowBlock,
     Expr,
     Function,
     FuncType,
@@ -29,7 +30,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, map_children
+from relax_core.ir.node import Node, map_children, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.rewriting.builder import Names, names_in
@@ -45,6 +46,7 @@ from relax_core.passes.relax.functions import (
     packed_call,
     string,
 )
+from relax_core.passes.relax.runtime import to_non_dataflow
 from relax_core.passes.relax.runtime.shape_heap import SKIP, ShapeHeap, collect, is_computed, is_in_slot
 
 
@@ -125,7 +127,14 @@ HEAP_TYPE = TensorType(None, "int64", 1)
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Lower every function that has no shape heap yet, and add the prim funcs that compute its dimensions."""
+    """Lower every function that has no shape heap yet, and add the prim funcs that compute its dimensions.
+
+    All parameters are checked, in TVM none behind `num_input` whose sizes are constants. What is proven is not checked,
+    such as a result of which the type is known; TVM forgets what shapes it makes. A dataflow block stays one unless
+    something in it is checked or computed, which has an effect.
+    """
+    if any(map(_is_lowered, module.relax_functions)):
+        module = to_non_dataflow.run(module, NoOptions(), ctx)
     type_of = ctx.types_when_read(module)
     names = Names(module.names)
     added: list[Definition] = []
@@ -138,6 +147,16 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
     result = change_functions(module, ctx, change)
     return ctx.derive(result.with_definitions(*added), result) if added else result
+
+
+def _is_lowered(item: tuple[GlobalVar, Function]) -> bool:
+    """Tell whether anything in a dataflow block of a function is checked or computed."""
+    blocks = (block for block in preorder(item[1]) if isinstance(block, DataflowBlock))
+    return any(
+        isinstance(part, MatchCast) or (isinstance(part, ShapeExpr | PrimValue) and is_computed(part))
+        for block in blocks
+        for part in preorder(block)
+    )
 
 
 @dataclass(slots=True)
@@ -290,6 +309,9 @@ class _Lowering:
         outer, self.made = self.made, (self.made if is_outermost else [])
         blocks: list[BindingBlock] = []
         for block in body.blocks:
+            if isinstance(block, DataflowBlock) and self.made:
+                blocks.append(self.ctx.derive(BindingBlock(tuple(self.made)), block))
+                self.made = []
             for binding in block.bindings:
                 self.binding(binding)
             blocks.append(self.ctx.derive(replace(block, bindings=tuple(self.made)), block))
@@ -316,7 +338,7 @@ class _Lowering:
         match binding:
             case MatchCast(value=value, type=type_):
                 new_value = self.value(value)
-                error = f"ErrorContext(match_cast, type={show_type(type_)}) "
+                error = f"ErrorContext(match_cast, ty={show_type(type_)}) "
                 demand = Demand(error, binding, [])
                 self.check(new_value, type_, self.type_of.get(value), demand)
                 self.match(demand.matches)
