@@ -151,7 +151,11 @@ def test_results_arrive_one_by_one() -> None:
     [
         ("o = R.zeros(R.shape([n]), 'float32')\n        z = R.add(o, v)", "v_untyped"),
         ("z = R.zeros(R.shape([n]), 'float32')", "v_untyped"),
-        ("e = R.exp(x)\n        o = R.exp(v)\n        z = R.add(o, R.zeros(R.shape([n]), 'float32'))", "e"),
+        (
+            "e = R.exp(x)\n        o = R.exp(v)\n        a = R.add(o, R.zeros(R.shape([n]), 'float32'))\n"
+            "        z = (e, a)",
+            "e",
+        ),
     ],
 )
 def test_a_size_that_a_weight_gives_is_known_in_time(lines: str, first: str) -> None:
@@ -196,3 +200,21 @@ def test_a_function_that_returns_a_scalar_stays() -> None:
     stage = passed(parse(text), "LazySetOutput")
     assert not stage.is_changed
     assert remarks(stage, "missed") == ["@main stays: a result is a scalar on the host, no object"]
+
+
+def test_a_size_that_a_branch_forgets_is_asked_for_before_if_something_behind_it_gives_it_again() -> None:
+    text = """
+    @R.function
+    def main(c: R.Tensor((), "bool"), v: R.Tensor(("n",), "float32"), w: R.Tensor(("n",), "float32")):
+        R.func_attr({"num_input": 1})
+        n = T.int64()
+        if c:
+            r: R.Tensor((n,), "float32") = R.exp(v)
+        else:
+            r: R.Tensor((n,), "float32") = R.negative(v)
+        z: R.Tensor((n,), "float32") = R.add(r, w)
+        return z
+"""
+    script = rc.script(passed(parse(text), "LazyGetInput").after)
+    assert script.split("n = T.int64()\n")[1].strip().startswith("v_untyped")
+    assert script.count("fget_param(") == 2

@@ -61,10 +61,11 @@ def run(module: IRModule, options: CSEOptions, ctx: PassContext) -> IRModule:
     What may be written, by a packed function or in place, is not shared across the call that may write it.
     """
     type_of = ctx.types(module)
-    return change_functions(module, ctx, lambda _, function: _changed(function, options, type_of, ctx))
+    return change_functions(module, ctx, lambda _, function: share_values(function, options, type_of, ctx))
 
 
-def _changed(function: Function, options: CSEOptions, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:
+def share_values(function: Function, options: CSEOptions, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:
+    """Return a function in which a binding whose value is computed already is another name of it."""
     return _Sharing(options, type_of, ctx, killed_vars(function)).function(function)
 
 

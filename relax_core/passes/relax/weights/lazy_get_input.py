@@ -1,6 +1,7 @@
 """Ask for each weight when it is needed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -25,13 +26,16 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.builder import Names, names_in
-from relax_core.ir.rewriting.substitute import free_symbols, free_vars
+from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.closures.captures import binding_symbols
 from relax_core.passes.relax.closures.result_types import without_unbound
+from relax_core.passes.relax.dead_code_elimination import without_unused
+from relax_core.passes.relax.eliminate_common_subexpr import CSEOptions, share_values
 from relax_core.passes.relax.functions import integer, join_blocks, string
 from relax_core.passes.relax.interfaces.internal import uses_of
+from relax_core.passes.relax.weights.size_scopes import SizeScopes
 
 N = TypeVar("N", bound=Node)
 GET_TYPE = FuncType((PrimType("int64"), OBJECT), OBJECT)
@@ -41,8 +45,10 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Replace the parameters behind the first `num_input` of public functions by a function `fget_param(index, name)`.
 
     A weight is asked for where it is first used, again behind a dataflow block that alone saw it, and in each branch
-    of an `if`. One that gives a size which is used before, or elsewhere, is asked for at the start; TVM leaves such a
-    size without a value. A function that the module itself uses keeps its parameters, which TVM takes from its calls.
+    of an `if`. One that a local function uses is asked for where the function stands, in TVM at each of its calls. One
+    that gives a size which is used before, or elsewhere, is asked for at the start; TVM leaves such a size without a
+    value. A function that the module itself uses keeps its parameters, which TVM takes from its calls. What changed is
+    cleaned as in TVM: the same value is computed once, and what nothing uses goes.
     """
     uses = uses_of(module)
 
@@ -55,29 +61,31 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             return function
         return _lazy(function, var.name, ctx)
 
-    return change_functions(module, ctx, change)
+    changed = change_functions(module, ctx, change)
+    lazy = {name.name for name, function in changed.relax_functions if module[name.name] is not function}
+    return _tidied(changed, lazy, ctx) if lazy else module
+
+
+def _tidied(module: IRModule, names: AbstractSet[str], ctx: PassContext) -> IRModule:
+    """Compute the same value once, and drop what nothing uses, in some of the functions."""
+    type_of = ctx.types(module)
+
+    def share(name: GlobalVar, function: Function) -> Function:
+        return share_values(function, CSEOptions(), type_of, ctx) if name.name in names else function
+
+    return without_unused(change_functions(module, ctx, share), ctx, names)
 
 
 def _lazy(function: Function, name: str, ctx: PassContext) -> Function:
     count = attr(function.attrs, "num_input")
     count = count if isinstance(count, int) and not isinstance(count, bool) else 0
-    names = names_in(function)
-    getter = Var(names.fresh("fget_param"), GET_TYPE)
-    weights = function.params[count:]
-    body = function.body
-    assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
-    inputs = function.params[:count]
-    early = _early(body, inputs, weights)
+    inputs, weights = function.params[:count], function.params[count:]
     given = {symbol for param in inputs for symbol in binding_symbols(param.annotation)}
-    loads = _Loads(names, getter, weights, ctx)
-    known: dict[Var, Var] = {}
-    start = tuple(item for weight in early for item in loads.load(weight, known, is_dataflow=False))
-    blocks = (BindingBlock(start),) if start else ()
-    rest = loads.sequence(body, known)
+    lazy = _attempt(function, count, _early(function, count), ctx)
     made = replace(
         function,
-        params=(*inputs, getter),
-        body=replace(rest, blocks=(*blocks, *rest.blocks)),
+        params=(*inputs, lazy.getter),
+        body=ctx.substitute(lazy.body, lazy.scopes.retyped),
         ret_type=function.ret_type and without_unbound(function.ret_type, given),
         attrs=with_attr(function.attrs, "num_input", count + 1),
     )
@@ -86,44 +94,42 @@ def _lazy(function: Function, name: str, ctx: PassContext) -> Function:
     return ctx.rewrite(made, join_blocks)
 
 
-def _early(body: SeqExpr, inputs: tuple[Var, ...], weights: tuple[Var, ...]) -> tuple[Var, ...]:
-    """Return the weights that give a size which is used where the weight has not been asked for yet."""
-    given = {symbol for param in inputs for symbol in binding_symbols(param.annotation)}
-    places = list(_places(body))
-    found: list[Var] = []
-    for weight in weights:
-        sizes = set(binding_symbols(weight.annotation)) - given
-        users = [place for place in places if weight in free_vars(place.node)]
-        needing = [place for place in places if sizes.intersection(free_symbols(place.node))]
-        if needing and not _is_in_time(users, needing):
-            found.append(weight)
-            given |= sizes
-    return tuple(found)
-
-
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """A binding or a result of a sequence, its position, and its block."""
+class _Lazy:
+    """The function that asks for its weights, and the body of one attempt."""
 
-    index: int
-    node: Node
-    block: BindingBlock | None = None
-
-
-def _places(body: SeqExpr) -> Iterator[_Step]:
-    inside = ((item, block) for block in body.blocks for item in block.bindings)
-    for index, (item, block) in enumerate(inside):
-        yield _Step(index, item, block)
-    yield _Step(sum(len(block.bindings) for block in body.blocks), body.body)
+    getter: Var
+    body: SeqExpr
+    scopes: SizeScopes
 
 
-def _is_in_time(users: list[_Step], needing: list[_Step]) -> bool:
-    """Tell whether the first user of a weight comes first, and shows what it asked for to all who need its size."""
-    if not users or (isinstance(users[0].node, Binding) and isinstance(users[0].node.value, If)):
-        return False
-    first = users[0]
-    is_seen = not isinstance(first.block, DataflowBlock) or all(item.block is first.block for item in needing)
-    return is_seen and first.index <= needing[0].index
+def _attempt(function: Function, count: int, early: tuple[Var, ...], ctx: PassContext) -> _Lazy:
+    """Ask for the weights `early` at the start, and for each other where it is used."""
+    names = names_in(function)
+    getter = Var(names.fresh("fget_param"), GET_TYPE)
+    inputs, weights = function.params[:count], function.params[count:]
+    loads = _Loads(names, getter, weights, ctx)
+    known: dict[Var, Var] = {}
+    start = tuple(item for weight in early for item in loads.load(weight, known, is_dataflow=False))
+    assert isinstance(function.body, SeqExpr), "a function in A-normal form has a sequence as its body"
+    rest = loads.sequence(function.body, known)
+    body = replace(rest, blocks=(*((BindingBlock(start),) if start else ()), *rest.blocks))
+    scopes = SizeScopes()
+    scopes.walk(body, {symbol for param in inputs for symbol in binding_symbols(param.annotation)})
+    return _Lazy(getter, body, scopes)
+
+
+def _early(function: Function, count: int) -> tuple[Var, ...]:
+    """Return the weights that give a size which is used where the weight has not been asked for yet."""
+    weights = function.params[count:]
+    early: tuple[Var, ...] = ()
+    while True:
+        needed = _attempt(function, count, early, PassContext()).scopes.early
+        given = ((item, binding_symbols(item.annotation)) for item in weights if item not in early)
+        found = next((item for item, symbols in given if any(symbol in needed for symbol in symbols)), None)
+        if found is None:
+            return early
+        early = tuple(item for item in weights if item in early or item is found)
 
 
 @dataclass(frozen=True, slots=True)
