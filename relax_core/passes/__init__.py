@@ -45,6 +45,7 @@ from relax_core.passes.relax.layout import (
     optimize_layout_transform,
     remove_redundant_reshape,
     rewrite_dataflow_reshape,
+    split_layout_rewrite_preproc,
 )
 from relax_core.passes.relax.operators import (
     annotate_tir_op_pattern,
@@ -189,6 +190,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             lower_gpu_ipc_alloc_storage,
             allocate_workspace,
             attach_attr_layout_free_buffers,
+            split_layout_rewrite_preproc,
             vm_builtin_lower,
             convert_layout,
             optimize_layout_transform,

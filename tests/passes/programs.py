@@ -89,6 +89,25 @@ OPERATORS = """
         return (a, b)
 """
 
+LAID_OUT = """
+    @T.prim_func(private=True, s_tir=True)
+    def scaled(A: T.Buffer((8,), "float32"), W: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+        W2 = T.sblock_alloc_buffer((2, 4))
+        for i in T.grid(8):
+            with T.sblock("W_rewrite"):
+                vi = T.axis.spatial(8, i)
+                T.sblock_attr({"meta_schedule.layout_rewrite_preproc": True})
+                W2[vi // 4, vi % 4] = W[vi]
+        for i in T.grid(8):
+            with T.sblock("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi] * W2[vi // 4, vi % 4]
+    @R.function
+    def main(x: R.Tensor((8,), "float32"), w: R.Tensor((8,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.scaled, (x, w), out_ty=R.Tensor((8,), "float32"))
+        return y
+"""
 CALL_TIR = """
     @T.prim_func
     def twice(x: T.handle, y: T.handle):
@@ -308,6 +327,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
         "dead": DEAD,
         "operators": OPERATORS,
         "call_tir": CALL_TIR,
+        "laid_out": LAID_OUT,
         "several_outputs": SEVERAL_OUTPUTS,
         "scratch": SCRATCH,
         "rows": ROWS,

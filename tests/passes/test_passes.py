@@ -51,6 +51,7 @@ CASES = (
     ("operators", "Normalize, LegalizeOps(functions=['other'])"),
     ("operators", "Normalize, LegalizeOps(operators=['nn.relu'])"),
     ("operators", "Normalize, LegalizeOps(custom={'relax.add': 'packed', 'exp': 'keep', 'matmul': 'call:my_matmul'})"),
+    ("laid_out", "SplitLayoutRewritePreproc"),
     ("call_tir", "Normalize, CallTIRRewrite"),
     ("call_tir", "Normalize, CallTIRRewrite, LowerAllocTensor"),
     ("several_outputs", "CallTIRRewrite"),
@@ -151,8 +152,8 @@ def test_names_stay_unique_within_a_function(name: str) -> None:
 
 def test_a_nested_function_is_lifted_with_what_its_surroundings_capture() -> None:
     module = final_module(program("nested_lambdas"), run_pipeline(program("nested_lambdas"), "LambdaLift"))
-    assert module.names == ("main", "main_outer", "main_outer_inner")
-    inner = module["main_outer_inner"]
+    assert module.names == ("main", "main_outer", "main_inner")
+    inner = module["main_inner"]
     assert isinstance(inner, Function)
     assert [param.name for param in inner.params] == ["z", "x", "y"]
 
