@@ -236,12 +236,12 @@ def _show_texts(parcel: Parcel, sides: tuple[int, int], line: str, files: DeltaG
         return
     for words in texts.words:
         st.info(prose(words))
-    name = texts.diff.after_title.partition(" ")[2]
-    label, file = literal(f"Text of {name}"), f"{file_name(name)}.py"
-    files.download_button(label, texts.text, file, key="pipeline.text", on_click="ignore")
-    if texts.patch:
-        file = f"{file_name(name)}.patch"
-        files.download_button("Patch A to B", texts.patch, file, key="pipeline.patch", on_click="ignore")
+    name = texts.diff.after_title.partition(" · ")[2]
+    with files, st.container(horizontal=True, gap="xsmall"):
+        label, stem = literal(f"Text of {name}"), file_name(name)
+        st.download_button(label, texts.text, f"{stem}.py", key="pipeline.text", on_click="ignore")
+        if texts.patch:
+            st.download_button("Patch A to B", texts.patch, f"{stem}.patch", key="pipeline.patch", on_click="ignore")
     diff(texts.diff, key="pipeline.diff", selected=line, height=_HEIGHT, on_action=_on_diff)
 
 
