@@ -1,14 +1,16 @@
 """Programs of Relax to match patterns against, and the same patterns in the language of apache-tvm."""
 
+import random
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 import relax_core as rc
-from relax_core.ir.expr import Binding, DataflowBlock, Expr, Function, Var
+from relax_core.ir.expr import Binding, Call, Constant, DataflowBlock, Expr, Function, Op, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
+from relax_core.pattern.graph.uses import BlockUses
 from tests.apache_tvm import from_source, relax
 
 HEAD = """\
@@ -116,6 +118,32 @@ def named_mapping(found: Mapping[rc.Pattern, Var], named: Mapping[str, rc.Patter
 def call(name: str, count: int = 1) -> str:
     """Return the text of a pattern for a call whose arguments are no patterns of the graph."""
     return f"is_op('relax.{name}')({', '.join(['wildcard()'] * count)}, add_constraint=False)"
+
+
+def described_graph(rng: random.Random, module: IRModule) -> str:
+    """Return the text of a graph that describes some uses of a program, and so is likely to match."""
+    uses = BlockUses(block_of(module))
+    edges = [(producer, user) for producer in uses.order for user in uses.users(producer)]
+    chosen = [rng.choice(edges)]
+    for _ in range(rng.randint(0, 3)):
+        known = {var for edge in chosen for var in edge}
+        more = [edge for edge in edges if edge not in chosen and known & {*edge}]
+        chosen += [rng.choice(more)] if more else []
+    rng.shuffle(chosen)
+    names = {var: f"p{number}" for number, var in enumerate(dict.fromkeys(var for edge in chosen for var in edge))}
+    lines = [f"{name} = {_described(rng, uses.value_of.get(var))}" for var, name in names.items()]
+    for producer, user in chosen:
+        place = [item for item in uses.operands_of[user] if isinstance(item, Var)].index(producer)
+        form = rng.choice(("{} ^ {}", "{} ^ {}", "{} >> {}", f"{{}}.used_by({{}}, {place})"))
+        lines.append(form.format(names[producer], names[user]))
+    return "\n".join(lines)
+
+
+def _described(rng: random.Random, value: Expr | None) -> str:
+    if not isinstance(value, Call) or not isinstance(value.op, Op) or rng.random() < 0.3:
+        return "wildcard()"
+    count = sum(isinstance(arg, Var | Constant) for arg in value.args)
+    return call(value.op.name.removeprefix("relax."), count)
 
 
 PATTERNS: Mapping[str, str] = MappingProxyType(

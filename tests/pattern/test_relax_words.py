@@ -11,7 +11,17 @@ from relax_core.pattern.matching.matcher import try_match
 from relax_core.pattern.matching.results import Match, Miss
 from relax_core.pattern.matching.search import facts_of
 from tests.apache_tvm import relax
-from tests.pattern.relax_programs import main, ours, program, their_pattern, theirs, values
+from tests.pattern.relax_programs import (
+    main,
+    ours,
+    program,
+    read_pattern,
+    their_pattern,
+    theirs,
+    values,
+    words_of_ours,
+    words_of_theirs,
+)
 
 BODY = """a = R.add(x, y); b = R.exp(a); k = R.const(1.0, "float32"); t = (a, k); g = t[0]; e = R.split(g, 2, axis=0);
 q = R.sum(x, axis=[0, 1], keepdims=True); z = R.reshape(x, (2, 8)); f = R.full((4, 4), k, dtype="float32");
@@ -233,6 +243,32 @@ def test_a_copy_of_a_pattern_shares_no_part() -> None:
 
 def _all(pattern: rc.Pattern) -> list[rc.Pattern]:
     return [pattern, *(item for part in parts(pattern) for item in _all(part))]
+
+
+def test_a_function_is_matched_by_its_parameters_and_its_body() -> None:
+    text = program("a = R.add(x, y); b = R.exp(a)", "b")
+    module, function = ours(text), theirs(text)["main"]
+    words, their_words = words_of_ours(), words_of_theirs()
+    w, others = "wildcard()", "wildcard(), wildcard(), wildcard()"
+    cases = (
+        (f"[{w}, {others}], {w}", True),
+        (f"[is_var('x'), {others}], {w}", True),
+        (f"[is_var('y'), {others}], {w}", False),
+        (f"[{w}], {w}", False),
+        (f"[{w}] * 4, is_op('relax.exp')({w})", False),
+    )
+    for arguments, is_match in cases:
+        pattern, _ = read_pattern(f"is_function({arguments})", words | {"is_function": rc.is_function})
+        assert (rc.explain(pattern, main(module), module) is None) == is_match, arguments
+        other, _ = read_pattern(f"FunctionPattern({arguments})", their_words)
+        assert bool(other.match(function)) == is_match, arguments
+
+
+def test_a_field_of_a_tuple_is_written_in_brackets() -> None:
+    pair = rc.is_tuple([rc.wildcard(), rc.is_const()])
+    assert show_pattern(pair[0]) == show_pattern(pair[-2]) == show_pattern(rc.is_tuple_get_item(pair, 0))
+    with pytest.raises(IndexError):
+        pair[2]  # pyright: ignore[reportUnusedExpression]
 
 
 def test_the_signs_make_the_patterns_that_they_stand_for() -> None:

@@ -42,7 +42,8 @@ class PatternContext(PatternGraph):
     def match_dfb(self, block: BindingBlock, module: IRModule | None = None) -> Mapping[Pattern, Var] | None:
         """Return the variable of each pattern in the first match, `None` if there is none.
 
-        Matches are in the order of the block, by the patterns that use no others, and then by what uses these.
+        Matches are in the order in which the block first uses the variables of patterns that use no others, and then of
+        what uses these.
         `module` gives the types that patterns may ask for.
 
         Raises:

@@ -141,7 +141,7 @@ class GraphSearch:
             consumer = self._variable(edge.consumer)
             if consumer is not None:
                 return self.uses.inputs(consumer)
-        return self.uses.order
+        return self.uses.by_first_use()
 
     def _none_left(self, step: Step) -> str:
         for edge in step.edges:

@@ -37,6 +37,7 @@ class BlockUses:
         self.order: list[Var] = []
         self.key_of: dict[Var, float] = {}
         """Numbers in the order of the variables."""
+        self._first_uses: dict[Var, int] = {}
         self.refers_ahead = False
         """A local function uses one that is bound behind it."""
         self._unsorted: set[Var] = set()
@@ -52,8 +53,12 @@ class BlockUses:
         return self.users_of.get(var, ())
 
     def inputs(self, var: Var) -> list[Var]:
-        """Return the variables that the value of `var` uses, in order."""
-        return sorted(self.used(var), key=self.key_of.__getitem__)
+        """Return the variables that the value of `var` uses, in the order of their first uses."""
+        return sorted(self.used(var), key=self._first_uses.__getitem__)
+
+    def by_first_use(self) -> list[Var]:
+        """Return all variables in the order of their first uses, in which TVM tries them; last what nothing uses."""
+        return list(dict.fromkeys((*self._first_uses, *self.order)))
 
     def used(self, var: Var) -> list[Var]:
         """Return the variables that the value of `var` uses, in the order of its operands."""
@@ -103,6 +108,7 @@ class BlockUses:
         for used in self.used(var):
             if used not in self.key_of:
                 self._place(used, len(self.order) if is_last else place)
+            self._first_uses.setdefault(used, len(self._first_uses))
             users = self.users_of.setdefault(used, {})
             users[var] = None
             if not is_last:

@@ -271,10 +271,16 @@ class LetPattern(Pattern):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TuplePattern(Pattern):
-    """A tuple; `fields` is `None` if any will do."""
+    """A tuple; `fields` is `None` if any will do. `pattern[0]` matches its first field, `pattern[-1]` its last."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("fields",)
     fields: tuple[Pattern, ...] | None = None
+
+    def __getitem__(self, index: int) -> "TupleGetItemPattern":
+        count = len(self.fields or ())
+        if not -count <= index < count:
+            raise IndexError("the pattern has no such field")
+        return TupleGetItemPattern(self, index % count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

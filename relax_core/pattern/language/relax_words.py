@@ -4,6 +4,7 @@ See: tvm/python/tvm/relax/dpl/pattern.py
 """
 
 from collections.abc import Sequence
+from typing import Literal, overload
 
 from relax_core.pattern.language.nodes import (
     CallPattern,
@@ -49,6 +50,12 @@ def reject(pattern: Pattern) -> NotPattern:
     return NotPattern(pattern)
 
 
+@overload
+def is_relax_tuple(fields: Sequence[Pattern] | None = None, *, unordered: Literal[False] = False) -> TuplePattern: ...
+@overload
+def is_relax_tuple(
+    fields: Sequence[Pattern] | None = None, *, unordered: bool
+) -> TuplePattern | UnorderedTuplePattern: ...
 def is_relax_tuple(
     fields: Sequence[Pattern] | None = None, *, unordered: bool = False
 ) -> TuplePattern | UnorderedTuplePattern:
