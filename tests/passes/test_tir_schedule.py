@@ -297,9 +297,9 @@ def test_names_that_are_not_there_are_told() -> None:
 def test_the_schedule_of_the_documentation_keeps_the_bits() -> None:
     root = Path(__file__).parents[2]
     text = (root / "docs" / "schedules.md").read_text(encoding="utf-8")
-    steps = text[text.index("    Split(block='product'") : text.index("    python -m relax_core bisect")]
+    steps = text[text.index("    CacheWrite(block='product'") : text.index("    python -m relax_core bisect")]
     module = rc.parse((root / "samples" / "tir" / "to_schedule.py").read_text(encoding="utf-8"))
     stages = rc.run_pipeline(module, " ".join(steps.split()))
-    assert [item.is_changed for item in stages] == [True] * 7
+    assert [item.is_changed for item in stages] == [True] * 9
     for stage in stages:
         same_values(module, stage.after, rtol=0)

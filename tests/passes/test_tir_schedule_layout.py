@@ -143,6 +143,10 @@ UNSAFE = {
         TEXT.replace("for i, j, k", "V = T.decl_buffer((120,), data=D.data)\n        for i, j, k"), STEP,
         "the memory of D is used as a whole",
     ),
+    "strides of its own": (
+        TEXT.replace('(6, 20), "float32")\n        for', '(6, 20), "float32", strides=(20, 1))\n        for', 1),
+        STEP, "D has strides of its own",
+    ),
     "strides": (TEXT, f"StorageAlign(block='sum', axis=0, factor=32), {STEP}", "sum asks for strides of D"),
     "no place": (TEXT, STEP.replace("index_map", "buffer='D', index_map"), "a buffer is named by its place"),
 }  # fmt: skip

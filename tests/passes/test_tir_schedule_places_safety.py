@@ -120,6 +120,15 @@ UNSAFE_AT = {
         body("D[vi, vj] = A[vi, vj]\n        B[vi, vj] = A[vi, vj]", "", READ),
         "first writes 2 buffers, not one",
     ),
+    "the order of its instances matters": (
+        body(FIRST.format(COPY).replace('T.axis.remap("SS", [i, j])', 'T.axis.remap("SO", [i, j])'), "", READ),
+        "vj of first is neither spatial nor a reduction",
+    ),
+    "it uses a variable of its own loops": (
+        body("for i, j in T.grid(6, 20):\n    w: T.let[T.int32] = i * 2\n    with T.sblock('first'):\n"
+             "        vi, vj = T.axis.remap('SS', [i, j])\n        D[vi, vj] = T.Cast('float32', w)\n", "", READ),
+        "first uses w, which has no value in the other loops",
+    ),
     "a call stands on the way": (
         body(COPY, 'T.evaluate(T.call_extern("int32", "wait"))\n', READ),
         "first would move past a call",
@@ -171,6 +180,14 @@ UNSAFE_BACK = {
         body(FIRST.format(COPY).replace("(6, 20)", "(3, 20)").replace('vi, vj = T.axis.remap("SS", [i, j])',
              "vi = T.axis.spatial(3, i)\n        vj = T.axis.spatial(20, j)"), "", READ),
         "D is read where it is not seen to be written",
+    ),
+    "its operand is written outside of a block": (
+        body("for i, j in T.grid(6, 20):\n    D[i, j] = A[i, j]\n", "", READ), "D is written outside of a block",
+    ),
+    "its variables are of another dtype": (
+        HEAD + FIRST.format(COPY) + LAST.format(READ).replace("range(6)", "range(T.int64(6))")
+        .replace("range(20)", "range(T.int64(20))"),
+        "the values of vi in one iteration of i may not fit int64",
     ),
     "it writes an element twice": (
         body(COPY, "", "C[vi, 0] = D[vi, vj]"),

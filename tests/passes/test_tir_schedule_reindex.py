@@ -101,6 +101,10 @@ REFUSED = {
     "another name of the memory": (
         SHIFTED.replace("for i, j in T.grid(6, 20):", "V = T.decl_buffer((140,), data=D.data)\n"
                         "        for i, j in T.grid(6, 20):", 1), READ, "the memory of D is used as a whole"),
+    "a buffer that is written as well": (
+        ONCE.replace("C[vi, vj] = A[vi, vj + vu]", "T.reads(C[vi, vj])\n                T.writes(C[vi, vj])\n"
+                     "                C[vi, vj] = C[vi, vj] + T.float32(1)"),
+        READ, "sum does not only read C"),
     "a buffer that is not there": (ONCE, "Reindex(block='sum', buffer=('read', 1))",
                                    "sum reads 1 buffers, not one with the number 1"),
     "no place": (ONCE, "Reindex(block='sum', buffer='A')", "a buffer is named by its place"),

@@ -159,6 +159,16 @@ for i, k, l in T.grid(6, 20, 4):
             C[vi] = T.float32(0)
         C[vi] = C[vi] + V[(vi + vk) % 6]
 """
+VARYING = """
+for i in range(6):
+    for k in range(20 + i * 0):
+        with T.sblock("sum"):
+            vi = T.axis.spatial(6, i)
+            vk = T.axis.reduce(20, k)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+"""
 SHARED = """
 D = T.sblock_alloc_buffer((6,), "float32")
 for i in range(6):
@@ -186,6 +196,13 @@ REFUSED = {
     "a loop that is spatial in part": (
         SUM, "Fuse(block='sum', loops=['i', 'k']), RFactor(block='sum', loop='l')",
         "i_k_fused makes vi, which is spatial: RFactor takes reduction loops",
+    ),
+    "a loop that runs once": (
+        SUM, "Split(block='sum', loop='k', factors=[1, None]), RFactor(block='sum', loop='k_0')",
+        "k_0 makes no reduction iteration variable",
+    ),
+    "a loop whose size is written in another one": (
+        program(VARYING, "(6,)"), STEP, "how often k runs depends on i",
     ),
     "a dimension that is not there": (
         SUM, "RFactor(block='sum', loop='k', factor_axis=2)", "the parts of C have no dimension 2"
