@@ -14,7 +14,7 @@ DEFAULT_BUILD = f"{_LIBRARIES}, LegalizeOps, {_DATAFLOW}, StaticPlanBlockMemory,
 S_TIR = (
     "CanonicalizeLoop, LowerInitBlock, PlanAndUpdateBufferAllocationLocation, ConvertBlocksToOpaque, "
     "CompactBufferAllocation, LowerMatchBuffer, StmtSimplify, LowerOpaqueBlock, FlattenBuffer, VectorizeLoop, "
-    "StorageRewrite, UnrollLoop, StmtSimplify, RemoveNoOp, CommonSubexprElim"
+    "StorageRewrite, HoistIfThenElse, UnrollLoop, StmtSimplify, RemoveNoOp, CommonSubexprElim"
 )
 """TVM's default for prim funcs on a CPU, `tirx.get_tir_pipeline("s_tir")`, as far as its passes are here."""
 
