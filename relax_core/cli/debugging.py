@@ -109,7 +109,11 @@ def _run_options(made: argparse.ArgumentParser) -> None:
     constants_option(made)
     made.add_argument("--entry", default="", metavar="NAME", help="default: main, or the first function")
     given = made.add_mutually_exclusive_group()
-    given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...; tuple fields in_0_1")
+    given.add_argument(
+        "--inputs",
+        metavar="NPZ",
+        help="arguments in_0, in_1, ..., or by the names of the parameters; tuple fields in_0_1",
+    )
     given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
     made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
     made.add_argument("--passes", metavar="P", help=f"{PASSES_HELP}; default: the whole pipeline")

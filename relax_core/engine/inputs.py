@@ -190,20 +190,36 @@ def _numpy_dtype(name: str, param: Var) -> "np.dtype[Any]":
 
 
 def read_archive(archive: bytes, function: Function) -> tuple[Any, ...]:
-    """Read `in_0`, `in_1_0`, ... for the parameters of `function`.
+    """Read `in_0`, `in_1_0`, ... for the parameters of `function`; see `_prefixes` for other names.
 
     Raises:
         RunError: EN004 if the archive cannot be read or a member is missing or left over.
     """
     members = read_members(archive)
     used: set[str] = set()
+    prefixes = _prefixes(function, members)
     args = tuple(
-        _member(f"in_{number}", param.annotation, members, used, param) for number, param in enumerate(function.params)
+        _member(prefix, param.annotation, members, used, param)
+        for prefix, param in zip(prefixes, function.params, strict=True)
     )
     left = [name for name in members if name not in used]
     if left:
         _fail("EN004", f"the archive has {', '.join(left)}, which no parameter takes", None)
     return args
+
+
+def _prefixes(function: Function, members: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the members for each parameter begin with: `in_0`, the parameter's name, or NumPy's own `arr_0`.
+
+    An archive uses one of them for all parameters; the first that any member has is taken.
+    """
+    count = len(function.params)
+    numbered, unnamed = (tuple(f"{word}_{number}" for number in range(count)) for word in ("in", "arr"))
+    names = tuple(param.name for param in function.params)
+    for prefixes in (numbered, names if len(set(names)) == count else (), unnamed):
+        if any(name == prefix or name.startswith(f"{prefix}_") for name in members for prefix in prefixes):
+            return prefixes
+    return numbered
 
 
 def read_members(archive: bytes) -> "dict[str, np.ndarray[Any, Any]]":

@@ -1,11 +1,12 @@
 """Arguments that are made up for a run."""
 
+import numpy as np
 import pytest
 
 from relax_core.diagnostics import RunError
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareValuesOf
-from relax_core.engine.inputs import argument_types, can_be_made_up, generate
+from relax_core.engine.inputs import argument_types, can_be_made_up, generate, read_archive, write_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.session import Session
 from relax_core.ir.expr import Function
@@ -85,3 +86,29 @@ def test_runs_are_compared_although_only_one_of_them_has_the_dimension() -> None
     unknown = Session().request(Execute(Program(left.text, sizes=(("q", 6),))))
     assert isinstance(unknown, Failure)
     assert [item.code for item in unknown.problems] == ["EN005"]
+
+
+NAMED = _function('x: R.Tensor((2,), "float32"), t: R.Tuple(R.Tensor((1,)), R.Shape)', "y = x")
+VALUES = {"{0}": np.zeros(2, np.float32), "{1}_0": np.ones(1, np.float32), "{1}_1": np.array([3, 4])}
+
+
+@pytest.mark.parametrize("names", [("in_0", "in_1"), ("x", "t"), ("arr_0", "arr_1")])
+def test_an_archive_names_arguments_by_number_or_as_the_function_does(names: tuple[str, str]) -> None:
+    archive = write_members({key.format(*names): value for key, value in VALUES.items()})
+    x, (first, shape) = read_archive(archive, NAMED)
+    assert (x.tolist(), first.tolist(), shape) == ([0, 0], [1], (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("in_0", "t_0", "t_1"), "no in_1 for the parameter `t`"),
+        (("x", "in_1_0", "in_1_1"), "no in_0 for the parameter `x`"),
+        (("x", "t_0", "t_1", "u"), "the archive has u, which no parameter takes"),
+        (("u",), "no in_0 for the parameter `x`"),
+    ],
+)
+def test_names_of_one_kind_are_wanted_for_all_arguments(given: tuple[str, ...], said: str) -> None:
+    archive = write_members({name: np.array([3]) if name[-2:] == "_1" else np.ones(1, np.float32) for name in given})
+    with pytest.raises(RunError, match=said):
+        read_archive(archive, NAMED)
