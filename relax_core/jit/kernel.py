@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
-from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.node import Node, children
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimVar
@@ -34,7 +33,7 @@ from relax_core.jit.calls.builtin import (
 )
 from relax_core.jit.calls.builtin_layout import ALIGNED, C_CONTIGUOUS, WRITEABLE
 from relax_core.jit.calls.trampoline import CallHost, Trampoline
-from relax_core.jit.compilation.metadata import KernelMetadata, size_bytes
+from relax_core.jit.compilation.metadata import KernelMetadata, extents, size_bytes
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
 from relax_core.jit.compilation.target import Program, Target
 from relax_core.jit.lowering.calls.host_calls import FAILED
@@ -326,14 +325,14 @@ class Kernel:
             known = tuple(item.size_bytes for item in variant.metadata.workspace)
             if sum(known) <= limit:
                 return known
-        bounds = Bounds(dict(zip(self.signature.symbols, bound.sizes, strict=True)))
+        value_of = dict(zip(self.signature.symbols, bound.sizes, strict=True))
         sizes: list[int] = []
         for buffer in self.lowered(variant).workspace:
-            size = size_bytes(bounds, buffer)
+            size = size_bytes(value_of, buffer)
             sizes.append(size or 0)
             if size is None or sum(sizes) > limit:
-                found = [bounds.constant(dim) for dim in buffer.shape]
-                shape = ", ".join(str(extent) for extent in found)
+                found = extents(value_of, buffer)
+                shape = ", ".join("?" if extent is None else str(extent) for extent in found)
                 known_bytes = prod(extent for extent in found if extent is not None and extent >= 0)
                 count = known_bytes * np.dtype(buffer.dtype).itemsize
                 message = f"Allocating `{buffer.name}` with shape ({shape}) takes {count} bytes"

@@ -39,6 +39,14 @@ def evaluate(expr: PrimExpr, values: Mapping[PrimVar, int | float | bool]) -> Sc
     Raises:
         NoValueError: it has none.
     """
+    found = evaluate_parts(expr, values)[expr]
+    if isinstance(found, NoValueError):
+        raise found
+    return found
+
+
+def evaluate_parts(expr: PrimExpr, values: Mapping[PrimVar, int | float | bool]) -> dict[Node, Scalar | NoValueError]:
+    """Return the value of `expr` and of each of its parts, or why it has none."""
     memo: dict[Node, Scalar | NoValueError] = {}
     for current in postorder(expr):
         assert isinstance(current, PrimExpr), "only scalar expressions have a value"
@@ -48,10 +56,7 @@ def evaluate(expr: PrimExpr, values: Mapping[PrimVar, int | float | bool]) -> Sc
             memo[current] = error
         except (KeyError, ArithmeticError, ValueError) as error:
             memo[current] = NoValueError(str(error))
-    found = memo[expr]
-    if isinstance(found, NoValueError):
-        raise found
-    return found
+    return memo
 
 
 def combine(op: BinaryKind, a: int, b: int) -> int | bool:

@@ -1,13 +1,15 @@
 """What calling a kernel's code takes besides the code: kept in the cache with it, so that a call lowers nothing."""
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import prod
-from typing import Any
 
-from relax_core.ir.integer.bounds import Bounds
-from relax_core.ir.prim import PrimVar
+from relax_core.ir.integer.evaluate import NoValueError, Scalar, evaluate_parts
+from relax_core.ir.integer.interval import Interval, dtype_interval
+from relax_core.ir.node import Node
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.lowering.calls.host_calls import PackedCall
 from relax_core.jit.lowering.known.coverage import writes_all
@@ -99,8 +101,7 @@ def metadata_of(
 
 
 def _workspace(function: PrimFunc, lowered: Lowered, value_of: Mapping[PrimVar, int]) -> tuple[Workspace, ...] | None:
-    bounds = Bounds(value_of)
-    sizes = [size_bytes(bounds, buffer) for buffer in lowered.workspace]
+    sizes = [size_bytes(value_of, buffer) for buffer in lowered.workspace]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
         return None
@@ -110,9 +111,30 @@ def _workspace(function: PrimFunc, lowered: Lowered, value_of: Mapping[PrimVar, 
     )
 
 
-def size_bytes(bounds: Bounds, buffer: Buffer) -> int | None:
+def size_bytes(value_of: Mapping[PrimVar, int], buffer: Buffer) -> int | None:
     """Return how many bytes a buffer takes, `None` if an extent is negative or not known."""
-    extents: list[Any] = [bounds.constant(dim) for dim in buffer.shape]
-    if any(extent is None or extent < 0 for extent in extents):
-        return None
-    return prod(extents) * SCALAR_TYPES[buffer.dtype].size_bytes
+    sizes = extents(value_of, buffer)
+    known = [size for size in sizes if size is not None and size >= 0]
+    return prod(known) * SCALAR_TYPES[buffer.dtype].size_bytes if len(known) == len(sizes) else None
+
+
+def extents(value_of: Mapping[PrimVar, int], buffer: Buffer) -> tuple[int | None, ...]:
+    """Return the extents of a buffer, `None` for one that has no value where the symbols have those of `value_of`."""
+    return tuple(_extent(dim, value_of) for dim in buffer.shape)
+
+
+def _extent(dim: PrimExpr, value_of: Mapping[PrimVar, int]) -> int | None:
+    """Evaluate an extent as the kernel does; there is none if a part does not fit its dtype, and would wrap around.
+
+    A part without a value is in a branch that is not chosen, if the whole has one.
+    """
+    if isinstance(dim, IntImm):
+        return dim.value
+    value_of_part = evaluate_parts(dim, value_of)
+    found = value_of_part[dim]
+    return found if isinstance(found, int) and all(itertools.starmap(_fits, value_of_part.items())) else None
+
+
+def _fits(part: Node, value: Scalar | NoValueError) -> bool:
+    assert isinstance(part, PrimExpr)
+    return not isinstance(value, int) or Interval(value, value).is_within(dtype_interval(dtype_of(part)))

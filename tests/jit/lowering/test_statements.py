@@ -122,6 +122,37 @@ def test_an_allocation_may_have_symbolic_size(engine: Engine) -> None:
         assert array.tolist() == list(range(count))
 
 
+def chosen_sizes() -> dict[str, PrimExpr]:
+    """Make sizes that depend on conditions, as those of slices do; each is the size of A where that is 3 or more."""
+    n, zero = size_of(A1), integer(0)
+    return {
+        "a select": Select(Binary("<", n, zero, "bool"), binary("*", n, const(3)), n, "int64"),
+        "a minimum": binary("min", binary("max", n, zero), binary("*", n, const(2))),
+        "a branch that has no value": Select(Binary("<", n, zero, "bool"), binary("//", n, zero), n, "int64"),
+    }
+
+
+@pytest.mark.parametrize("size", chosen_sizes().values(), ids=chosen_sizes())
+def test_an_allocation_may_have_a_size_that_a_condition_chooses(engine: Engine, size: PrimExpr) -> None:
+    i, j = index("i"), index("j")
+    local = Buffer("local", (size, integer(600)), "int64")
+    store = For(i, integer(0), size_of(A1), BufferStore(local, (i, integer(599)), i))
+    load = For(j, integer(0), size_of(A1), BufferStore(A1, (j,), at(local, j, integer(599))))
+    kernel = engine.kernel(prim_func([A1], Block("root", (), seq([store, load]), alloc_buffers=(local,))), "chosen")
+    for count in (3, 7):
+        array = np.zeros(count, "int64")
+        kernel(array)
+        assert array.tolist() == list(range(count))
+
+
+def test_a_size_whose_parts_would_wrap_around_has_no_value() -> None:
+    wide = binary("*", binary("*", size_of(A1), const(1 << 40)), const(1 << 40))
+    local = Buffer("local", (binary("min", wide, const(7)),))
+    body = Block("root", (), BufferStore(local, (integer(0),), const(1.0)), alloc_buffers=(local,))
+    with pytest.raises(RunError, match=r"JT017.*shape \(\?\)"):
+        Engine().kernel(prim_func([A1], body), "wraps")(np.zeros(3, "int64"))
+
+
 def test_too_large_an_allocation_is_refused() -> None:
     local = Buffer("local", (integer(1 << 40),))
     body = Block("root", (), BufferStore(A1, (integer(0),), integer(1)), alloc_buffers=(local,))

@@ -10,7 +10,7 @@ from relax_core.ir.integer.interval import Interval
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, SeqStmt, Stmt
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, SeqStmt, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import read_nest
@@ -81,7 +81,7 @@ def _read(state: State, loop: For) -> Choice | None:
         loops.append(inner)
     block = inner if isinstance(inner, Block) else None
     store = inner if block is None else block.body
-    if not isinstance(store, BufferStore) or not _turns_by_position(state, loop, store):
+    if not isinstance(store, BufferStore) or not _turns_by_position(state, loop, store) or _has_chosen_sizes(store):
         return None
     if block is not None and (block.init or block.predicate or block.matches or block.alloc_buffers):
         return None
@@ -105,6 +105,12 @@ def _turns_by_position(state: State, loop: For, store: BufferStore) -> bool:
     """Tell whether a value chooses, or has remainders that make no sum of loop variables, as those of a reshape do."""
     kinds = {item.op if isinstance(item, Binary) else type(item) for item in postorder(store.value)}
     return Select in kinds or ("%" in kinds and isinstance(read_nest(state, loop, may_start_later=True), str))
+
+
+def _has_chosen_sizes(store: BufferStore) -> bool:
+    """Tell whether a condition chooses a size of a buffer that is read: to choose there would make another buffer."""
+    buffers = (item for item in postorder(store.value) if isinstance(item, Buffer))
+    return any(isinstance(part, Select) for buffer in buffers for part in postorder(buffer))
 
 
 @dataclass(slots=True)
