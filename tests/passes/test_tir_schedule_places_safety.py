@@ -129,6 +129,11 @@ UNSAFE_AT = {
              "        vi, vj = T.axis.remap('SS', [i, j])\n        D[vi, vj] = T.Cast('float32', w)\n", "", READ),
         "first uses w, which has no value in the other loops",
     ),
+    "the number of iterations is read from it": (
+        HEAD + FIRST.format("D[vi, vj] = T.float32(20)")
+        + "for i in range(6):\n    for k in range(T.Cast('int32', D[i, 3])):\n        C[i, k] = D[i, k]\n",
+        "not every block that reads D stands under one loop k",
+    ),
     "a call stands on the way": (
         body(COPY, 'T.evaluate(T.call_extern("int32", "wait"))\n', READ),
         "first would move past a call",
@@ -214,7 +219,8 @@ def refused(text: str, step: str, message: str) -> None:
 
 @pytest.mark.parametrize("name", UNSAFE_AT)
 def test_a_producer_does_not_move_where(name: str) -> None:
-    refused(UNSAFE_AT[name][0], AT, UNSAFE_AT[name][1])
+    text, message = UNSAFE_AT[name]
+    refused(text, AT.replace("'i'", "'k'") if "loop k" in message else AT, message)
 
 
 @pytest.mark.parametrize("name", UNSAFE_BACK)
@@ -223,8 +229,17 @@ def test_a_consumer_does_not_move_where(name: str) -> None:
     refused(text, BACK.replace("'i'", "'k'") if "loop k" in message else BACK, message)
 
 
+SHARED = (
+    HEAD
+    + FIRST.format(COPY)
+    + AGAIN.format("B[vi, vj] = D[0, 0]")
+    + LAST.replace("last", "x").format("C[vi, vj] = B[vi, vj]")
+    + LAST.format("C[vi, vj] = C[vi, vj] + B[vi, vj]")
+)
 OVERLAP = body(COPY, "", "C[vi, vj] = D[vi, T.min(vj + 1, 19)]")
 MORE = (
+    (SHARED, "ComputeInline(block='again'), ComputeAt(block='first', loop='i')",
+     "not every block that reads D stands under one loop i"),
     (OVERLAP, "Split(block='last', loop='j', factors=[None, 5]), Parallel(block='last', loop='j_0'), "
      "ComputeAt(block='first', loop='j_0')", "iterations of j_0, which is parallel, may write the same elements"),
     (body(SUM, "", READ), "Bind(block='last', loop='i', thread='blockIdx.x'), ComputeAt(block='first', loop='i'), "

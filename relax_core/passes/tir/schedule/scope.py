@@ -297,12 +297,12 @@ def without_buffer(module: IRModule, nest: Nest, buffer: Buffer) -> IRModule:
 
 
 def loops_of(nest: Nest, node: Node) -> tuple[For, ...]:
-    """Return the loops around a node up to the first block around it."""
+    """Return the loops around a node up to the first block around it; what a loop evaluates itself is not in it."""
     loops: list[For] = []
     for stmt in path_to(top_level(nest.function)[holder_of(nest, node)], node):
         if isinstance(stmt, Block):
             break
-        if isinstance(stmt, For):
+        if isinstance(stmt, For) and any(item is node for item in preorder(stmt.body)):
             loops.append(stmt)
     return tuple(loops)
 
@@ -339,15 +339,42 @@ def name_in(buffer: Buffer, storage_scope: str) -> str:
     return f"{buffer.name}_{storage_scope.replace('.', '_')}"
 
 
-def first_access(stmts: Iterable[Node], kind: type[Node], buffers: Iterable[Buffer], but: Node) -> Node | None:
-    """Return a load or a store, as `kind` says, of one of `buffers` in `stmts` that is not in the node `but`."""
-    own, wanted = set(preorder(but)), set(buffers)
-    for item in (part for stmt in stmts for part in preorder(stmt)):
-        if (
-            isinstance(item, kind)
-            and isinstance(item, BufferLoad | BufferStore)
-            and item.buffer in wanted
-            and item not in own
-        ):
-            return item
+def first_access(
+    stmts: Iterable[Stmt], kind: type[BufferLoad] | type[BufferStore], buffers: Iterable[Buffer], but: Node
+) -> BufferLoad | BufferStore | None:
+    """Return a load or a store, as `kind` says, of one of `buffers` in `stmts` that is not in the statement `but`."""
+    wanted = set(buffers)
+    for item in (part for stmt in stmts for part in statements_outside(stmt, but)):
+        nodes = (item,) if kind is BufferStore else (it for part in own_expressions(item) for it in preorder(part))
+        for node in nodes:
+            if isinstance(node, kind) and node.buffer in wanted:
+                return node
     return None
+
+
+def statements_outside(root: Stmt, but: Node) -> Iterator[Stmt]:
+    """Yield `root` and the statements in it, in order, without the statement `but` and what is in it."""
+    stack = [root]
+    while stack:
+        stmt = stack.pop()
+        if stmt is not but:
+            yield stmt
+            stack += reversed([part for part in children(stmt) if isinstance(part, Stmt)])
+
+
+def own_expressions(stmt: Stmt) -> tuple[Node, ...]:
+    """Return what a statement evaluates itself, in contrast to the statements in it."""
+    return tuple(part for part in children(stmt) if not isinstance(part, Stmt))
+
+
+def readers_of(buffer: Buffer, root: Stmt, but: Node) -> list[Stmt]:
+    """Return the statements that read `buffer` themselves, outside of `but`.
+
+    A load may be shared by several statements, so that these are asked, not the loads.
+    """
+
+    def reads(stmt: Stmt) -> bool:
+        nodes = (part for item in own_expressions(stmt) for part in preorder(item))
+        return any(isinstance(part, BufferLoad) and part.buffer is buffer for part in nodes)
+
+    return [stmt for stmt in statements_outside(root, but) if reads(stmt)]

@@ -26,6 +26,7 @@ from relax_core.passes.tir.schedule.scope import (
     holder_of,
     innermost_block,
     outer_variables,
+    readers_of,
     top_level,
     writers_of,
 )
@@ -42,9 +43,7 @@ def run(module: IRModule, options: ComputeAtOptions, ctx: PassContext) -> IRModu
     only_simple(nest, nest.block)
     buffer = _produced(nest)
     instances = whole_instances(nest)
-    readers = [item for item in preorder(nest.function.body) if isinstance(item, BufferLoad) and item.buffer is buffer]
-    own = set(preorder(nest.block))
-    readers = [item for item in readers if item not in own]
+    readers = readers_of(buffer, nest.function.body, nest.block)
     if not readers:
         nest.refuse(f"no block reads {buffer.name}", nest.block, "a block moves to one that reads what it writes")
     location = location_of(nest, options.loop, readers, f"reads {buffer.name}")
@@ -100,7 +99,7 @@ def _check(nest: Nest, buffer: Buffer, location: ComputeLocation) -> None:
     sources = {item.buffer for item in preorder(nest.block) if isinstance(item, BufferLoad)} - {buffer}
     only_stores_between(nest, between, (buffer, *sources))
     change = first_access(between, BufferStore, sources, nest.block)
-    if isinstance(change, BufferStore):
+    if change is not None:
         name = location.loop.var.name
         message = f"{change.buffer.name}, which {nest.block.name} reads, is written before the end of {name}"
         nest.refuse(message, change, "move a block whose operands keep their values")

@@ -102,7 +102,7 @@ def _check(nest: Nest, location: ComputeLocation) -> None:
     written = {item.buffer for item in preorder(block) if isinstance(item, BufferStore)}
     for kind in (BufferStore, BufferLoad):
         access = first_access(between, kind, written, block)
-        if isinstance(access, BufferStore | BufferLoad):
+        if access is not None:
             message = (
                 f"{access.buffer.name}, which {block.name} writes, is accessed between {loop.var.name} and {block.name}"
             )

@@ -108,7 +108,7 @@ def _check(nest: Nest, producer: Nest, buffer: Buffer) -> None:
     only_stores_between(nest, between, (buffer, *reads, *writes))
     for kind, buffers in ((BufferStore, reads | writes), (BufferLoad, writes)):
         access = first_access(between, kind, buffers, nest.block)
-        if isinstance(access, BufferStore | BufferLoad):
+        if access is not None:
             what = "written" if kind is BufferStore else "read"
             message = f"{access.buffer.name} is {what} between {producer.block.name} and {nest.block.name}"
             nest.refuse(message, access, "inline a block past loops that have nothing to do with it")
