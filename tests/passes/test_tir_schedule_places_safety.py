@@ -311,6 +311,10 @@ SAFE = {
         "            C[vi, vj] = T.float32(0)\n        C[vi, vj] = C[vi, vj] + D[vi, vk] * D[vi, vj]\n",
         BACK,
     ),
+    "threads of the only block": (
+        body(COPY, "", READ),
+        "DefaultGPUSchedule, ReverseComputeAt(block='last', loop='i_j_fused_0')",
+    ),
     "loops of the operand that run once": (
         body(COPY, "", READ),
         "Split(block='first', loop='i', factors=[None, 1]), ReverseComputeAt(block='last', loop='i_0')",

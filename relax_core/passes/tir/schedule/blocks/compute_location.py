@@ -265,7 +265,7 @@ def moved(module: IRModule, nest: Nest, location: ComputeLocation, parts: Sequen
 
 def _is_race(nest: Nest, loop: For, buffer: Buffer) -> bool:
     """Tell whether iterations that run at the same time may meet in memory that they share."""
-    if loop.kind not in ("parallel", "thread_binding"):
+    if loop.kind not in ("parallel", "thread_binding") or is_number(loop.extent, 1):
         return False
     is_own = buffer.scope == "local" or (buffer.scope.startswith("shared") and (loop.thread or "").startswith("block"))
     return not (loop.kind == "thread_binding" and is_own) and is_shared(nest, loop, buffer)
