@@ -196,7 +196,28 @@ SIZES_OF_BRANCHES = """
         s = R.exp(r)
         return s
 """
+BRANCHES = """
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        a = R.add(x, x)
+        t = (a, x)
+        if c:
+            b = R.add(x, x)
+            d = R.exp(b)
+            r = R.add(d, a)
+        else:
+            r = R.exp(a)
+        e = t[0]
+        s = R.add(r, e)
+        return s
+"""
 PROGRAMS = {
+    "reordering leaves no redundancy": ("AdjustMatmulOrder", BRANCHES),
+    "folding leaves no redundancy": ("FoldBatchnormToConv2D", BRANCHES),
+    "reshapes leave no redundancy": ("RemoveRedundantReshape", BRANCHES),
+    "layouts leave no redundancy": ("OptimizeLayoutTransform", BRANCHES),
+    "prim funcs that are told nothing are cleaned": ("AttachAttrLayoutFreeBuffers", UNUSED),
+    "transformed functions have no local ones": ("LiftTransformParams", NESTED_FUNCTIONS),
     "weights of which the first gives a size": ("LazyGetInput", SIZES_OF_WEIGHTS),
     "sizes that only branches know": ("LazyGetInput", SIZES_OF_BRANCHES),
     "a result may be a tuple": ("Normalize", RESULTS),

@@ -25,10 +25,9 @@ from relax_core.ir.prim import FloatImm, IntImm, StringImm, const
 from relax_core.ir.rewriting.builder import Emitter, names_in
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax.dead_code_elimination import DCEOptions
-from relax_core.passes.relax.dead_code_elimination import run as eliminate_dead_code
 from relax_core.passes.relax.functions import shape
 from relax_core.passes.relax.operators.calls import op_call
+from relax_core.passes.relax.redundancy import without_redundancy
 
 _CHANNEL_AXES = MappingProxyType({"OIHW": 0, "IOHW": 1})
 """The axis of the output channels in the weights of a convolution, by their layout."""
@@ -62,8 +61,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
         return ctx.rewrite(function, fold)
 
-    changed = change_functions(module, ctx, change)
-    return changed if changed is module else eliminate_dead_code(changed, DCEOptions(), ctx)
+    return without_redundancy(change_functions(module, ctx, change), ctx)
 
 
 def _folded(

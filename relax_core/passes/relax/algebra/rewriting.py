@@ -27,9 +27,8 @@ from relax_core.ir.rewriting.builder import Emitter, names_in
 from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax.dead_code_elimination import DCEOptions
-from relax_core.passes.relax.dead_code_elimination import run as eliminate_dead_code
 from relax_core.passes.relax.operators.calls import op_call
+from relax_core.passes.relax.redundancy import without_redundancy
 
 _MAX_ROUNDS = 100
 Identity: TypeAlias = "Callable[[Call, Site], Expr | None]"
@@ -79,7 +78,7 @@ class Site:
 
 
 def rewrite_calls(module: IRModule, name: str, identity: Identity, applied: str, ctx: PassContext) -> IRModule:
-    """Return `module` with `identity` applied to the calls of the operator `name`; what nothing uses any more goes."""
+    """Return `module` with `identity` applied to the calls of the operator `name`, and without redundancy."""
     changed = module
     misses: Misses = {}
     for _ in range(_MAX_ROUNDS):
@@ -91,7 +90,7 @@ def rewrite_calls(module: IRModule, name: str, identity: Identity, applied: str,
         changed = new
     for place, words in misses.values():
         ctx.remark(place, "missed", words)
-    return changed if changed is module else eliminate_dead_code(changed, DCEOptions(), ctx)
+    return without_redundancy(changed, ctx)
 
 
 @dataclass(frozen=True, slots=True)

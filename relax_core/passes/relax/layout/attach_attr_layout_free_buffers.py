@@ -21,7 +21,8 @@ FREE = "layout_free_buffers"
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Set `layout_free_buffers` of prim funcs: which inputs are constants or weights, behind the first `num_input`.
 
-    Each call calls a copy with the attribute, an empty one too; what nothing calls any more goes. A prim func that has
+    Each call calls a copy with the attribute, an empty one too, and what is unused goes. TVM leaves a copy of a public
+    prim func the symbol of the first, which then names two. A prim func that has
     the attribute already keeps it.
     """
     copies = _Copies(module, ctx, Names(module.names))
@@ -44,9 +45,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         return (attach,)
 
     changed = rewrite_functions(module, ctx, rules_for)
-    if changed is module:
-        return module
-    return eliminate_dead_code(ctx.derive(changed.with_definitions(*copies.added), module), DCEOptions(), ctx)
+    if changed is not module:
+        changed = ctx.derive(changed.with_definitions(*copies.added), module)
+    return eliminate_dead_code(changed, DCEOptions(), ctx)
 
 
 def _is_free(item: Expr, weights: frozenset[Var]) -> bool:

@@ -26,9 +26,7 @@ from relax_core.ir.prim import PrimVar, StringImm
 from relax_core.ops.tensors.index_map import IndexMap, parse_index_map, places_of
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax import canonicalize_bindings, dead_code_elimination, eliminate_common_subexpr
-from relax_core.passes.relax.dead_code_elimination import DCEOptions
-from relax_core.passes.relax.eliminate_common_subexpr import CSEOptions
+from relax_core.passes.relax.redundancy import without_redundancy
 
 _MOST_ELEMENTS = 1 << 20
 _REMOVES_PADDING = "remove_pad"
@@ -51,13 +49,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     def change(_: GlobalVar, function: Function) -> Function:
         return function if attr(function.attrs, "Primitive") else _changed(function, type_of, removing, ctx)
 
-    new = change_functions(module, ctx, change)
-    if new is module:
-        return module
-    once = eliminate_common_subexpr.run(new, CSEOptions(), ctx)
-    canonical = canonicalize_bindings.run(once, NoOptions(), ctx)
-    # Functions stay: the pass looks at what is in them.
-    return dead_code_elimination.run(canonical, DCEOptions(tuple(module.names)), ctx)
+    return without_redundancy(change_functions(module, ctx, change), ctx)
 
 
 def _changed(function: Function, type_of: Mapping[Node, Type], removing: frozenset[str], ctx: PassContext) -> Function:

@@ -9,17 +9,13 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax import canonicalize_bindings, dead_code_elimination
+from relax_core.passes.relax.redundancy import without_redundancy
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Let a reshape of a reshape begin with what the first one began with, and drop those that change nothing."""
     type_of = ctx.types(module)
-    new = change_functions(module, ctx, lambda _, function: _changed(function, type_of, ctx))
-    if new is module:
-        return module
-    canonical = canonicalize_bindings.run(new, NoOptions(), ctx)
-    return dead_code_elimination.run(canonical, dead_code_elimination.DCEOptions(), ctx)
+    return without_redundancy(change_functions(module, ctx, lambda _, item: _changed(item, type_of, ctx)), ctx)
 
 
 def _changed(function: Function, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:

@@ -30,7 +30,9 @@ from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, substitute
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax.closures import lambda_lift
 from relax_core.passes.relax.closures.captures import binding_symbols
+from relax_core.passes.relax.closures.lambda_lift import LambdaLiftOptions
 from relax_core.passes.relax.functions import join_blocks
 
 
@@ -46,7 +48,8 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
 
     The first takes the weights as a tuple, and returns a tuple of what the second takes in their place. What dataflow
     blocks compute of weights, and of sizes that weights have, moves; constants stay. TVM loses a moved value that is
-    returned, a weight that is returned, and a size that only a weight gives; here they are parameters.
+    returned, a weight that is returned, and a size that only a weight gives; here they are parameters. Local functions
+    are lifted as well, as in TVM.
     """
     type_of = ctx.types(module)
     found = [split for var, function in module.relax_functions if (split := _split(var, function, type_of, ctx))]
@@ -64,7 +67,7 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
         added.append(ctx.derive(Definition(before, made.transform()), *(item.function for item in group)))
         changed.update((item.var.name, Definition(item.var, made.rest(item))) for item in group)
     kept = (changed.get(item.var.name, item) for item in module.definitions)
-    return with_definitions(module, (*kept, *added), ctx)
+    return lambda_lift.run(with_definitions(module, (*kept, *added), ctx), LambdaLiftOptions(), ctx)
 
 
 @dataclass(frozen=True, slots=True)
