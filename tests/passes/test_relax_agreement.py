@@ -33,6 +33,8 @@ CONSTANTS = """
     @R.function
     def main(x: R.Tensor((4,), "float32")) -> R.Tuple(R.Tensor((), "float32"), R.Tensor((4,), "float32")):
         k = R.const(2.0, "float32")
+        d = R.dtype("float32")
+        u = (d, d)
         a = R.multiply(x, k)
         c = R.const(True, "bool")
         if c:

@@ -10,6 +10,7 @@ from relax_core.ir.expr import (
     Constant,
     DataflowBlock,
     DataflowVar,
+    DataTypeImm,
     Expr,
     Function,
     GlobalVar,
@@ -116,7 +117,7 @@ class _Aliases:
         match binding:
             case VarBinding(var=var, value=Var() as value):
                 self.alias(var, value)
-            case VarBinding(var=var, value=Constant() | PrimValue() as value):
+            case VarBinding(var=var, value=Constant() | DataTypeImm() | PrimValue() as value):
                 self.literal(var, value)
             case VarBinding(var=var, value=Tuple() as value):
                 self.tuples[var] = value
@@ -144,16 +145,16 @@ class _Aliases:
                 self.alias(var, item)
             case Tuple():
                 self.tuples[var] = item
-            case Constant() | PrimValue():
+            case Constant() | DataTypeImm() | PrimValue():
                 self.literal(var, item)
             case _:
                 pass
 
-    def literal(self, var: Var, value: Constant | PrimValue) -> None:
+    def literal(self, var: Var, value: Constant | DataTypeImm | PrimValue) -> None:
         """Let a constant or a dimension stand for a variable."""
         if isinstance(value, PrimValue) and isinstance(value.value, PrimVar):
             self.var_of[var] = self.dropped[var] = value
-        elif isinstance(value, Constant) and var in self.used and var not in self.killed:
+        elif isinstance(value, Constant | DataTypeImm) and var in self.used and var not in self.killed:
             self.var_of[var] = value
             self.unused[var] = replace(var)
 

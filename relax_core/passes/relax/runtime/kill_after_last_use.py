@@ -32,9 +32,8 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Put a kill behind the last use of everything that a sequence binds and does not return.
 
     Each sequence is treated on its own: a use inside an `if` counts as a use at the `if`, and what a branch binds ends
-    in that branch. (In TVM a function with an `if` kills nothing that is bound outside it, and tuples and objects that
-    nothing uses stay alive.) Variables that only rename go first: a value must not end under one name while another is
-    in use.
+    in that branch. (In TVM a function with an `if` kills nothing that is bound outside it, and what nothing uses stays
+    alive.) Variables that only rename go first: a value must not end under one name while another is in use.
     """
     module = canonicalize_bindings.run(module, NoOptions(), ctx)
     type_of = ctx.types(module)
