@@ -211,6 +211,21 @@ def test_a_chain_that_is_used_again_has_the_edges_of_its_copy() -> None:
     assert context.match_dfb(block_of(ours(program(f"{body}; t = R.tanh(r)", "s, t")))) is None
 
 
+def test_a_wildcard_that_stands_for_a_chain_is_one_pattern_of_a_graph() -> None:
+    text = (
+        "w = wildcard()\nc = is_op('relax.exp')(w, add_constraint=False)\n"
+        "w.redirect_to(c | is_op('relax.tanh')(wildcard(), add_constraint=False))\nc >> is_op('relax.sin')(wildcard(), "
+        "add_constraint=False)"
+    )
+    context = rc.graph_pattern(text)
+    found = context.match_dfb(block_of(ours(program("p = R.tanh(x); q = R.exp(p); r = R.exp(q); s = R.sin(r)", "s"))))
+    assert found is not None
+    assert named_mapping(found, context.named) == {"c": "r"}
+    miss = context.explain(block_of(ours(program("p = R.abs(x); q = R.exp(p); r = R.exp(q); s = R.sin(r)", "s"))))
+    assert miss is not None
+    assert miss.reason == "is not exp"
+
+
 def test_a_variable_of_a_match_cast_uses_what_is_cast() -> None:
     text = """
 from tvm.script import ir as I, relax as R, tir as T
