@@ -9,7 +9,7 @@ from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Let
-from relax_core.pattern.language import nodes
+from relax_core.pattern.language import nodes, relax_words
 from relax_core.pattern.language.nodes import Pattern, WildcardPattern
 
 OPERATORS = ("add", "subtract", "multiply", "divide", "maximum", "negative", "abs", "copy", "nn.relu", "tanh", "less")
@@ -48,9 +48,12 @@ class _Drawing:
 
     def leaf(self) -> Pattern:
         draw = self.draw
-        match draw(st.integers(0, 8)):
+        match draw(st.integers(0, 9)):
             case 0 | 1 | 2:
                 return nodes.wildcard()
+            case 9:
+                named = (relax_words.is_gv, relax_words.is_dfv, relax_words.is_extern)
+                return draw(st.sampled_from(named))(draw(st.sampled_from(("", "f0", "x"))))
             case 3:
                 return nodes.is_var(draw(st.sampled_from(("", "", "x", "v1"))))
             case 4:
@@ -68,10 +71,18 @@ class _Drawing:
 
     def compound(self, depth: int) -> Pattern:
         draw = self.draw
-        match draw(st.integers(0, 13)):
+        match draw(st.integers(0, 16)):
+            case 14:
+                return self.pattern(depth) & self.pattern(depth)
+            case 15:
+                return ~self.pattern(depth)
+            case 16:
+                return relax_words.is_relax_tuple(self.some(depth), unordered=True)
             case 0 | 1 | 2:
                 op = nodes.is_op(draw(st.sampled_from(OPERATORS)))
-                return op.any_args() if draw(st.integers(0, 3)) == 0 else op(*self.some(depth))
+                takes_more = draw(st.integers(0, 4)) == 0
+                made = op(*self.some(depth), varg_default_wildcard=takes_more)
+                return op.any_args() if draw(st.integers(0, 3)) == 0 else made
             case 3:
                 callee = self.pattern(depth)
                 return callee.any_args() if draw(st.booleans()) else callee(*self.some(depth))
@@ -166,7 +177,11 @@ class _Describing:
 
     def varied(self, made: Pattern, depth: int) -> Pattern:
         """Return `made`, or a pattern around it that still may match what it does."""
-        match self.draw(st.integers(0, 14)):
+        match self.draw(st.integers(0, 16)):
+            case 15:
+                return made & nodes.wildcard()
+            case 16:
+                return made & ~nodes.is_op("tanh")(nodes.wildcard())
             case 0:
                 return nodes.wildcard().optional(lambda _: made)
             case 1:
