@@ -111,12 +111,32 @@ with T.sblock("root"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = B[vj + 7] * B[vj + 7]
 """
+TWO_SUMS = """
+with T.sblock("root"):
+    B = T.sblock_alloc_buffer((6,), "float32")
+    D = T.sblock_alloc_buffer((6,), "float32")
+    for i, k in T.grid(6, 20):
+        with T.sblock("sums"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.reads(A[vi, vk])
+            T.writes(B[vi], D[vi])
+            if vk == 0:
+                B[vi] = T.float32(0)
+                D[vi] = T.float32(1)
+            D[vi] = D[vi] + A[vi, vk]
+            B[vi] = B[vi] + D[vi]
+    for i, j in T.grid(6, 20):
+        with T.sblock("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi]
+"""
 PROGRAMS = {
     "a row between two loops": STAGED,
     "a sum in two loops": REDUCED,
     "buffers at several depths": NESTED,
     "a tile in a block": TILED,
     "a part that begins later": LATER,
+    "a reduction that does not say that it reads its own values": TWO_SUMS,
 }
 
 

@@ -215,7 +215,8 @@ def _regions(
     seen = tuple(item for item in dict.fromkeys(access.buffer for access in accesses) if item not in own)
     if any(isinstance(item, BufferRef | MatchRegion | DeclBuffer) for item in preorder(loop.body)):
         return None, None
-    found = touched(loop.body, bounds, seen)
+    unsaid = _unsaid(loop.body)
+    found = [item for item in touched(loop.body, bounds, seen) if item.access not in unsaid]
     regions: list[list[BufferRegion]] = []
     for is_store in (False, True):
         of_kind = [item for item in found if isinstance(item.access, BufferStore) == is_store]
@@ -227,6 +228,22 @@ def _regions(
         if None in made:
             return None, None
     return tuple(regions[0]), tuple(regions[1])
+
+
+def _unsaid(body: Stmt) -> set[Node]:
+    """Return the accesses that the block around them leaves out of what it says: a reduction reads its own values."""
+    found: set[Node] = set()
+    for block in preorder(body):
+        if isinstance(block, Block) and block.reads is not None and block.writes is not None:
+            said = {item.buffer for item in (*block.reads, *block.writes)}
+            read = {item.buffer for item in block.reads}
+            for item in preorder(block.body):
+                match item:
+                    case BufferLoad(buffer=buffer) if buffer in said and buffer not in read:
+                        found.add(item)
+                    case _:
+                        pass
+    return found
 
 
 PASS = Pass(
