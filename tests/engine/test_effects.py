@@ -82,7 +82,7 @@ def test_the_page_and_the_command_line_say_it(capsys: pytest.CaptureFixture[str]
     count = sum(item.effect == "changes" for item in view.rows)
     head = f"{count} of {len(view.rows)} passes would change the module after LegalizeOps\n"
     assert view.to_text().startswith(head)
-    assert "  VMShapeLower would leave it ill-formed: WF004: " in view.to_text()
+    assert "  VMShapeLower would leave it ill-formed: WF005: " in view.to_text()
 
 
 def test_trying_can_be_cancelled() -> None:
