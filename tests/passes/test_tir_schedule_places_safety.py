@@ -277,6 +277,11 @@ SAFE = {
         OVERLAP,
         "Split(block='last', loop='j', factors=[None, 6]), ComputeAt(block='first', loop='j_0')",
     ),
+    "a part of a fused loop that does not end with a row": (
+        body(COPY, "", READ),
+        "Fuse(block='last', loops=['i', 'j']), Split(block='last', loop='i_j_fused', factors=[None, 6]), "
+        "ComputeAt(block='first', loop='i_j_fused_0')",
+    ),
     "a gather takes all of a row": (body(COPY, "", "C[vi, vj] = D[vi, T.Cast('int32', A[vi, vj] * A[vi, vj])]"), AT),
     "indices that are not affine take all of a row": (body(COPY, "", "C[vi, vj] = D[vi, vj * vj % 20]"), AT),
     "two readers under one loop": (

@@ -185,3 +185,21 @@ def test_the_digits_of_a_fused_loop_tell_its_iterations_apart() -> None:
     assert whole.is_changed
     message = "an iteration of f may access elements of C that another one writes"
     assert [item.message for item in part.diagnostics] == [message]
+
+
+OVERLAPPING = """
+for i, j in T.grid(3, 5):
+    with T.sblock("copy"):
+        vi = T.axis.spatial(6, {row})
+        vj = T.axis.spatial(20, {column})
+        C[vi, vj] = A[vi, vj]
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "column"), [("0", "i * 2 + j"), ("(i * 2 + j) // 20", "(i * 2 + j) % 20")], ids=["sum", "digits of a sum"]
+)
+def test_iterations_that_make_the_same_sum_share_an_element(row: str, column: str) -> None:
+    (stage,) = rc.run_pipeline(parsed(OVERLAPPING.format(row=row, column=column)), "Parallel(block='copy', loop='i')")
+    message = "an iteration of i may access elements of C that another one writes"
+    assert [item.message for item in stage.diagnostics] == [message]

@@ -122,7 +122,7 @@ def _made(nest: Nest, store: BufferStore, location: ComputeLocation) -> MadeRegi
     axes = stored_axes(writer, block, store.buffer)
     for axis in block.iter_vars:
         outer = next((digit for digit in instances[axis] if digit.loop in location.loops), None)
-        if outer is not None and (axis.kind == "reduce" or axis not in axes):
+        if outer is not None and axis not in axes:
             message = f"{store.buffer.name} is complete only behind the loop {outer.loop.var.name}"
             nest.refuse(message, outer.loop, "take a loop outside of the reduction")
     ranges = tuple(None if axis is None else _range(writer, axis, instances, location) for axis in axes)
