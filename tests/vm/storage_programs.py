@@ -101,10 +101,9 @@ class Maker:
     def storage(self) -> str:
         name, size = self.name("s"), self.draw(st.integers(0, 40))
         dtype = self.draw(st.sampled_from(("uint8", "float32", "int16")))
-        count = size // SIZES[dtype]
-        self.storages.append((name, count * SIZES[dtype]))
+        self.storages.append((name, size))
         return (
-            f'{name} = R.memory.alloc_storage(R.shape([{count}]), R.prim_value(0), R.str("global"), R.dtype("{dtype}"))'
+            f'{name} = R.memory.alloc_storage(R.shape([{size}]), R.prim_value(0), R.str("global"), R.dtype("{dtype}"))'
         )
 
     def tensor(self, tensors: list[Tensor]) -> str:
