@@ -13,10 +13,12 @@ from relax_core.pattern.partition.tables import NO_TABLES, read_tables
 
 ERRORS = Path(__file__).parents[3] / "samples" / "errors"
 SAMPLES = sorted(file for letters in ("by", "pt") for file in ERRORS.glob(f"{letters}_*.relay"))
-OF_CALLBACKS = {"PT004", "PT008", "PT009"}
+OF_CALLBACKS = {"PT004", "PT008", "PT009", "PT012", "PT013", "PT014", "PT015"}
 """What only a callback of the Python interface can do; no text shows it."""
 OF_LARGE_PATTERNS = {"PT006", "PT007", "PT010"}
 """What only patterns of thousands of parts or steps meet; `tests/pattern/test_hostile_tables.py` makes them."""
+OF_GRAPHS = {"PT011"}
+"""What only patterns of several bindings meet; see `tests/pattern/test_graph_search.py`."""
 
 
 def _header(text: str, key: str) -> str:
@@ -53,4 +55,4 @@ def test_a_sample_is_refused_as_announced(file: Path) -> None:
 
 def test_every_code_of_patterns_and_regions_has_a_sample() -> None:
     shown = {code for file in SAMPLES for _, code in _announced(file.read_text(encoding="utf-8"))}
-    assert shown == {code for code in CODES if code[:2] in ("BY", "PT")} - OF_CALLBACKS - OF_LARGE_PATTERNS
+    assert shown == {code for code in CODES if code[:2] in ("BY", "PT")} - OF_CALLBACKS - OF_LARGE_PATTERNS - OF_GRAPHS
