@@ -112,6 +112,9 @@ case "${1:-}" in
         need_node
         has_chromium || apt_install chromium fonts-dejavu-core ||
             say "Chromium is missing and could not be installed here: the browser tests are left out."
+        # A test has git apply the patches that are saved.
+        command -v git >/dev/null 2>&1 || apt_install git ||
+            say "git is missing and could not be installed here: the tests of patches fail."
         # apache-tvm links a module that has no kernels with the compiler of the system.
         has_compiler || apt_install g++ ||
             say "A C compiler is missing and could not be installed here: the comparisons with TVM are left out."

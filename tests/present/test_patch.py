@@ -1,10 +1,8 @@
 """Patches do what they say: git applies them."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +21,6 @@ def applied(folder: Path, before: str, patch: str) -> str:
     return path.read_bytes().decode()
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=TEXTS.filter(bool), after=TEXTS.filter(bool))
 def test_git_makes_the_second_text_of_the_first(tmp_path: Path, before: str, after: str) -> None:
