@@ -8,9 +8,23 @@ from relax_core.ir.integer.interval import dtype_interval, is_integral, wrap
 from relax_core.ir.integer.prove import canonical_key
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.prim import COMPARISONS, Binary, IntImm, Intrinsic, PrimExpr, PrimVar, binary, dtype_of
+from relax_core.ir.tir import PrimFunc
 
 Terms = dict[str, tuple[PrimExpr, int]]
 """A sum: per atom, by its key, the atom and its factor, in the order of first occurrence; "" is the constant."""
+
+
+def bounds_of(function: PrimFunc) -> Bounds:
+    """Return what is known of the dimensions and the scalar parameters of a function."""
+    bounds = Bounds({})
+    for item in function.buffers:
+        for dim in item.buffer.shape:
+            if isinstance(dim, PrimVar) and not bounds.is_bound(dim):
+                bounds.bind_symbol(dim)
+    for param in function.params:
+        if is_integral(param.dtype) and not bounds.is_bound(param):
+            bounds.bind_scalar(param)
+    return bounds
 
 
 def tidy(expr: PrimExpr, bounds: Bounds | None = None) -> PrimExpr:

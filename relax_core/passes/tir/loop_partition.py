@@ -12,10 +12,9 @@ from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, bin
 from relax_core.ir.tir import For, IfThenElse, LetStmt, PrimFunc, Stmt, seq
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
-from relax_core.passes.tir.arithmetic import fits, tidy
+from relax_core.passes.tir.arithmetic import bounds_of, fits, tidy
 from relax_core.passes.tir.copies import copied
 from relax_core.passes.tir.memory.boxes import atoms_in, guards_of
-from relax_core.passes.tir.memory.initialised import bounds_of
 from relax_core.passes.tir.memory.regions import written_number
 from relax_core.passes.tir.sequences import flat, leaves_early
 

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 
 from relax_core.ir.integer.bounds import Bounds
-from relax_core.ir.integer.interval import is_integral
 from relax_core.ir.integer.prove import canonical_key
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import map_children, preorder
-from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, LetExpr, PrimExpr, PrimVar, Unary, dtype_of
+from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, LetExpr, PrimExpr, Unary, dtype_of
 from relax_core.ir.tir import (
     NOTHING,
     AttrStmt,
@@ -27,6 +26,7 @@ from relax_core.ir.tir import (
 )
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.arithmetic import bounds_of
 from relax_core.passes.tir.vectorize_loop import ELEMENTWISE
 
 _DIVISIONS = ("//", "%", "truncdiv", "truncmod", "<<", ">>")
@@ -42,15 +42,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 
 def _removed(function: PrimFunc, ctx: PassContext) -> PrimFunc:
-    bounds = Bounds({})
-    for item in function.buffers:
-        for dim in item.buffer.shape:
-            if isinstance(dim, PrimVar) and not bounds.is_bound(dim):
-                bounds.bind_symbol(dim)
-    for param in function.params:
-        if is_integral(param.dtype) and not bounds.is_bound(param):
-            bounds.bind_scalar(param)
-    body = _Remover(bounds, ctx).stmt(function.body)
+    body = _Remover(bounds_of(function), ctx).stmt(function.body)
     return function if body is function.body else replace(function, body=body)
 
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 
 from relax_core.ir.integer.bounds import Bounds
-from relax_core.ir.integer.interval import is_integral
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.prim import IntImm, PrimExpr
 from relax_core.ir.tir import (
     NOTHING,
     Block,
@@ -24,7 +23,7 @@ from relax_core.ir.tir import (
 )
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
-from relax_core.passes.tir.arithmetic import tidy
+from relax_core.passes.tir.arithmetic import bounds_of, tidy
 from relax_core.passes.tir.sequences import leaves_early
 
 
@@ -38,15 +37,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 
 def _simplified(function: PrimFunc, ctx: PassContext) -> PrimFunc:
-    bounds = Bounds({})
-    for item in function.buffers:
-        for dim in item.buffer.shape:
-            if isinstance(dim, PrimVar) and not bounds.is_bound(dim):
-                bounds.bind_symbol(dim)
-    for param in function.params:
-        if is_integral(param.dtype) and not bounds.is_bound(param):
-            bounds.bind_scalar(param)
-    body = _Simplifier(bounds, ctx).stmt(function.body)
+    body = _Simplifier(bounds_of(function), ctx).stmt(function.body)
     return function if body is function.body else replace(function, body=body)
 
 

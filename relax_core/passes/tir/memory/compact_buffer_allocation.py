@@ -13,9 +13,10 @@ from relax_core.ir.prim import IntImm, PrimExpr, binary, dtype_of, is_number, la
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferRegion, BufferStore, PrimFunc
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.arithmetic import bounds_of
 from relax_core.passes.tir.memory.alignment import Alignment, alignments_in, strides_of
 from relax_core.passes.tir.memory.boxes import Number, atoms_in
-from relax_core.passes.tir.memory.initialised import bounds_of, first_foreign_load
+from relax_core.passes.tir.memory.initialised import first_foreign_load
 from relax_core.passes.tir.memory.regions import (
     Touched,
     enter_scopes,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from relax_core.ir.integer.bounds import Bounds
-from relax_core.ir.integer.interval import is_integral
 from relax_core.ir.integer.polynomial import add, constant
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import Binary, IntImm, LetExpr, PrimExpr, PrimVar, Select, binary, is_number
@@ -20,7 +19,6 @@ from relax_core.ir.tir import (
     IterVar,
     LaunchThread,
     LetStmt,
-    PrimFunc,
     ScopedStmt,
     SeqStmt,
     Stmt,
@@ -31,19 +29,6 @@ from relax_core.passes.tir.memory.boxes import Box, atoms_in, closing, covers, d
 from relax_core.passes.tir.sequences import leaves_early
 
 Boxes = tuple[Box, ...]
-
-
-def bounds_of(function: PrimFunc) -> Bounds:
-    """Return what is known of the dimensions and the scalar parameters of a function."""
-    bounds = Bounds({})
-    for item in function.buffers:
-        for dim in item.buffer.shape:
-            if isinstance(dim, PrimVar) and not bounds.is_bound(dim):
-                bounds.bind_symbol(dim)
-    for param in function.params:
-        if is_integral(param.dtype) and not bounds.is_bound(param):
-            bounds.bind_scalar(param)
-    return bounds
 
 
 def first_foreign_load(body: Stmt, buffer: Buffer, bounds: Bounds) -> Node | None:

@@ -9,7 +9,7 @@ from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary, dtype_of, is_n
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferRef, BufferRegion, BufferStore, MatchRegion, PrimFunc
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
-from relax_core.passes.tir.memory.initialised import bounds_of
+from relax_core.passes.tir.arithmetic import bounds_of
 from relax_core.passes.tir.memory.regions import enter_scopes, touched
 from relax_core.passes.tir.memory.scopes import paths_of
 

@@ -23,7 +23,8 @@ from relax_core.ir.tir import (
 )
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
-from relax_core.passes.tir.memory.initialised import bounds_of, first_foreign_load
+from relax_core.passes.tir.arithmetic import bounds_of
+from relax_core.passes.tir.memory.initialised import first_foreign_load
 from relax_core.passes.tir.memory.regions import enter_scopes, region_of, touched
 from relax_core.passes.tir.memory.scopes import Path, Scope, paths_of
 

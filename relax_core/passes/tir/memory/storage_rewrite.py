@@ -12,8 +12,9 @@ from relax_core.ir.prim import IntImm, PrimVar, bits_of
 from relax_core.ir.tir import Buffer, BufferRef, DeclBuffer, For, LaunchThread, PrimFunc, Stmt, statements
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
+from relax_core.passes.tir.arithmetic import bounds_of
 from relax_core.passes.tir.memory.in_place import writes_over
-from relax_core.passes.tir.memory.initialised import bounds_of, first_foreign_load
+from relax_core.passes.tir.memory.initialised import first_foreign_load
 from relax_core.passes.tir.memory.lifetimes import Lifetime, lifetimes_of
 from relax_core.passes.tir.memory.regions import enter_scopes
 
