@@ -27,7 +27,7 @@ _WHOLE_WEIGHT: Final = 3
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
     """Bisect a recorded pipeline whose forms have these texts, by two workers if it is long.
 
-    What fails in a part is left for the bisection as a whole, which says why.
+    If the second worker fails, the first one runs the forms of both.
     """
     at = split(texts, message.options.entry) if isinstance(engine, Client) and processor_count() > 1 else 0
     if not at or message.options.stand_ins:
@@ -37,10 +37,11 @@ def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) ->
         work = threading.Thread(target=lambda: behind.append(other.request(RunFormsOf(message, at))), daemon=True)
         work.start()
         begun = engine.request(msgspec.structs.replace(message, until=at))
-        if isinstance(begun, Bisection):
-            work.join()
-    runs = next((item for item in behind if isinstance(item, FormRuns)), None)
-    return engine.request(message if runs is None else msgspec.structs.replace(message, ahead=runs))
+        if isinstance(begun, Failure):
+            return begun
+        work.join()
+    runs = next((item for item in behind if isinstance(item, FormRuns)), FormRuns(at, (), are_all=False))
+    return engine.request(msgspec.structs.replace(message, ahead=runs))
 
 
 def split(texts: Sequence[str], entry: str = "") -> int:
@@ -52,10 +53,13 @@ def split(texts: Sequence[str], entry: str = "") -> int:
     wholes = [number for number, text in enumerate(texts) if _WHOLE.search(text)]
     if not wholes or wholes[0] != 0 or len(set(texts)) < len(texts):
         return 0
-    weights = [len(text) * (_WHOLE_WEIGHT if number in set(wholes) else 1) for number, text in enumerate(texts)]
+    weights = [len(text) for text in texts]
+    for number in wholes:
+        weights[number] *= _WHOLE_WEIGHT
     if sum(weights) < LONG:
         return 0
-    shared = set(_DEFINED.findall(texts[0])) & ({entry} if entry else set(_DEFINED.findall(texts[0])))
+    defined = set(_DEFINED.findall(texts[0]))
+    shared = defined & {entry} if entry else defined
     sums = [0, *accumulate(weights)]
     best, least = 0, float(sums[-1])
     for number in wholes:

@@ -48,16 +48,16 @@ def _is_sendable(outcome: Outcome) -> bool:
 def _sent(first: int, candidate: Candidate, outcome: Outcome) -> FormRun:
     return FormRun(
         candidate.name,
-        candidate.fault,
-        candidate.same_as + first if candidate.same_as >= 0 else -1,
-        candidate.is_aside,
-        candidate.is_printed,
-        _sent_arrays(outcome.arrays),
-        outcome.shape,
-        tuple(outcome.opaque.items()),
-        _sent_arrays(outcome.args),
-        tuple(sorted(outcome.changed)),
-        outcome.lacks,
+        fault=candidate.fault,
+        same_as=candidate.same_as + first if candidate.same_as >= 0 else -1,
+        is_aside=candidate.is_aside,
+        is_printed=candidate.is_printed,
+        arrays=_sent_arrays(outcome.arrays),
+        shape=outcome.shape,
+        opaque=tuple(outcome.opaque.items()),
+        args=_sent_arrays(outcome.args),
+        changed=tuple(sorted(outcome.changed)),
+        lacks=outcome.lacks,
     )
 
 
@@ -125,7 +125,7 @@ def _given(run: FormRun, number: int, read: _Read) -> Candidate:
 
     return Candidate(
         run.name, partial(_built, read, number), attempt=lambda _call, _run: outcome, same_as=run.same_as,
-        is_aside=run.is_aside, fault=run.fault if run.is_aside else "", look=look, is_printed=run.is_printed,
+        is_aside=run.is_aside, fault=run.fault, look=look, is_printed=run.is_printed,
         changes=partial(_changes, read, number),
     )  # fmt: skip
 
