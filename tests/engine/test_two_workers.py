@@ -121,9 +121,11 @@ def test_the_second_worker_begins_at_a_whole_form(texts: list[str], at: int) -> 
     assert two_workers.split(texts, "main") == at
 
 
+@pytest.mark.parametrize("fails", [False, True], ids=["both work", "the second one fails"])
 def test_the_command_asks_two_workers(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory,
+    *, fails: bool,
+) -> None:  # fmt: skip
     folder = tmp_path_factory.mktemp("dump")
     for number, text in enumerate(small("x", "R.abs(R.abs(x))", "R.add(x, x)").values()):
         (folder / f"{number:03}_P{number}.py").write_text(text)
@@ -133,6 +135,8 @@ def test_the_command_asks_two_workers(
 
     def noted(client: Client, message: object, *rest: object) -> object:
         asked.append(message)
+        if fails and isinstance(message, RunFormsOf):
+            return Failure("limit", "Out of memory", "")
         return request(client, message, *rest)  # pyright: ignore[reportArgumentType]  # what it is given goes on
 
     monkeypatch.setattr(Client, "request", noted)
@@ -140,6 +144,7 @@ def test_the_command_asks_two_workers(
     monkeypatch.setattr(two_workers, "processor_count", lambda: 2)
     assert (main(["bisect", str(folder)]), capsys.readouterr().out) == alone
     assert sorted(type(item).__name__ for item in asked) == ["BisectRecordedOf", "BisectRecordedOf", "RunFormsOf"]
-    ahead = [item.ahead for item in asked if isinstance(item, BisectRecordedOf)]
-    assert [item is None for item in ahead] == [True, False]
-    assert not any(isinstance(item, Failure) for item in asked)
+    begun, ended = (item for item in asked if isinstance(item, BisectRecordedOf))
+    assert (begun.until, begun.ahead, ended.until) == (2, None, 0)
+    assert ended.ahead is not None
+    assert (len(ended.ahead.runs), ended.ahead.are_all) == ((0, False) if fails else (1, True))
