@@ -1,5 +1,6 @@
 """The walls between the rooms: layers, who knows the browser, sizes, and what no module does."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -174,3 +175,11 @@ def test_every_allowance_is_for_a_file_that_exists_and_has_a_reason() -> None:
     for path, entries in ALLOWED.items():
         assert (REPOSITORY / path).is_file(), path
         assert all(reason for _, reason in entries), path
+
+
+@pytest.mark.skipif(not (REPOSITORY / ".git").exists(), reason="an unpacked archive says nothing of what is committed")
+def test_no_symbolic_link_is_committed() -> None:
+    """A link to a folder of one machine dangles on every other one, where `make test` then cannot make the folder."""
+    command = ("git", "ls-files", "--stage")
+    listing = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert [line for line in listing.splitlines() if line.startswith("120000 ")] == []
