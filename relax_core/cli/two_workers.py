@@ -20,8 +20,11 @@ LONG: Final = 3_000_000
 """The weight of a pipeline that takes so long that a second worker, which takes a second to start, is worth it."""
 _WHOLE: Final = re.compile(r"^\s*@R\.function", re.MULTILINE)
 _DEFINED: Final = re.compile(r"^\s*def (\w+)\(", re.MULTILINE)
-_WHOLE_WEIGHT: Final = 3
-"""A whole form is read, checked, built and run; of one of prim funcs the kernels that it changed are."""
+_WHOLE_WEIGHT: Final = 4
+"""A whole form is read, checked, built and run; of one of prim funcs the kernels that it changed are.
+
+What a later pass wrote has more lines, and less of it remains to be lowered, so that whole forms weigh the same.
+"""
 
 
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
@@ -55,7 +58,7 @@ def split(texts: Sequence[str], entry: str = "") -> int:
         return 0
     weights = [len(text) for text in texts]
     for number in wholes:
-        weights[number] *= _WHOLE_WEIGHT
+        weights[number] = _WHOLE_WEIGHT * sum(len(texts[item]) for item in wholes) // len(wholes)
     if sum(weights) < LONG:
         return 0
     defined = set(_DEFINED.findall(texts[0]))

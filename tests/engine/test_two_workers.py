@@ -97,6 +97,19 @@ def test_runs_without_a_bisection_to_go_on_with_are_not_used() -> None:
     assert found == ask(Session(), message)
 
 
+def test_runs_on_other_arguments_are_not_used() -> None:
+    """The first form makes NaN of the usual arguments, so that they are made up anew by the worker that judges."""
+    texts = small("R.log(x)", "R.log(R.multiply(x, R.const(1, 'float32')))", "R.log(R.add(x, x))")
+    message = recorded({name: text.replace("(2,)", "(64,)") for name, text in texts.items()})
+    first = Session()
+    runs = ask(Session(), RunFormsOf(message, 1))
+    ask(first, msgspec.structs.replace(message, until=1))
+    words = FormRuns(1, tuple(msgspec.structs.replace(item, shape="not these") for item in runs.runs), are_all=True)
+    found = ask(first, msgspec.structs.replace(message, ahead=words))
+    assert found == ask(Session(), message)
+    assert [item.verdict for item in found.stages] == ["reference", "same", "different"]
+
+
 LONG = HEAD + MAIN.format(operand="x", dtype="float32") + "#" * two_workers.LONG
 
 
@@ -145,6 +158,6 @@ def test_the_command_asks_two_workers(
     assert (main(["bisect", str(folder)]), capsys.readouterr().out) == alone
     assert sorted(type(item).__name__ for item in asked) == ["BisectRecordedOf", "BisectRecordedOf", "RunFormsOf"]
     begun, ended = (item for item in asked if isinstance(item, BisectRecordedOf))
-    assert (begun.until, begun.ahead, ended.until) == (2, None, 0)
+    assert (begun.until, begun.ahead, ended.until) == (1, None, 0)
     assert ended.ahead is not None
-    assert (len(ended.ahead.runs), ended.ahead.are_all) == ((0, False) if fails else (1, True))
+    assert (len(ended.ahead.runs), ended.ahead.are_all) == ((0, False) if fails else (2, True))

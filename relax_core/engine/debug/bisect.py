@@ -141,6 +141,11 @@ class Bisecting:
         """The function that is called."""
         return self._call.entry
 
+    @property
+    def call(self) -> tuple[str, tuple[Any, ...]]:
+        """The function that is called, with its arguments."""
+        return self._call.entry, self._call.args
+
     def judge(self, candidates: Iterable[Candidate]) -> None:
         """Run and judge the next forms."""
         with collector_held():

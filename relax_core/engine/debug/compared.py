@@ -155,7 +155,7 @@ def _ran(opened: OpenProgram, program: Program, stage: int, context: RequestCont
     try:
         own = opened.source.call()
         wanted = own if call is None else call
-        is_whole = (stage < 0 or stage == len(stages)) and (call is None or _is_same_call(call, own))
+        is_whole = (stage < 0 or stage == len(stages)) and (call is None or is_same_call(call, own))
         if program.changes and not is_whole:
             return _Ran(None, hindered("its values were changed in a run on other arguments"))
         trace = trace_of(opened, program.changes, context) if is_whole else _run_after(opened, stage, context, wanted)
@@ -191,7 +191,8 @@ def _run_after(opened: OpenProgram, stage: int, context: RequestContext, call: C
     return trace
 
 
-def _is_same_call(one: Call, other: Call) -> bool:
+def is_same_call(one: Call, other: Call) -> bool:
+    """Tell whether two calls are of functions of one name, with arguments that are the same bit by bit."""
     was, is_ = (members_of("in", tuple(map(to_value, args))) for _, args in (one, other))
     found = compare(was, is_, EXACT)
     return one[0] == other[0] and len(one[1]) == len(other[1]) and all(item.is_same for item in found)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import islice
 from typing import assert_never
 
 import msgspec
@@ -13,7 +13,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
 from relax_core.engine.debug.changed import trace_of
-from relax_core.engine.debug.compared import compared_call, machine_for
+from relax_core.engine.debug.compared import compared_call, is_same_call, machine_for
 from relax_core.engine.debug.profile import profiled
 from relax_core.engine.debug.replies import Bisection, Dumped, FormRuns, Profiled, Stopped
 from relax_core.engine.debug.request_context import Begun, RequestContext
@@ -81,7 +81,9 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
     begun = None if message.ahead is None else context.begun.pop(_whole(message), None)
     if begun is not None and message.ahead is not None:
         bisecting, candidates = begun
-        candidates = ahead.with_runs(candidates, message.ahead)
+        # Arguments that the program stops at, or makes NaN of, are other ones than the second worker took them to be.
+        if is_same_call(bisecting.call, opened.source.call(is_signed=True)):
+            candidates = ahead.with_runs(candidates, message.ahead)
     elif message.others:
         bisecting, candidates = _bisecting(message, opened, context)
     else:
@@ -110,7 +112,9 @@ def run_forms(message: BisectOf, first: int, opened: OpenProgram, context: Reque
     Raises:
         DiagnosedError: the first form of all or its inputs have errors, or it was cancelled.
     """
-    call, candidates = _forms(message, opened, context, first)
+    # Who judges runs the first form to tell which arguments are suitable; here they are taken to be the usual ones.
+    call = bisect.Call(*opened.source.call(is_signed=True))
+    candidates = forms(islice(_printed_stages(message, opened, context), first, None))
     run = _runs(call, opened, context).run
     count = 1 + len(message.others)
 
@@ -124,20 +128,18 @@ def run_forms(message: BisectOf, first: int, opened: OpenProgram, context: Reque
 
 
 def _bisecting(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Begun:
-    call, candidates = _forms(message, opened, context, 0)
-    progress = partial(_report, context, 1 + len(message.others))
-    return bisect.Bisecting(call, _runs(call, opened, context), message.closeness.tolerance, progress), candidates
-
-
-def _forms(
-    message: BisectOf, opened: OpenProgram, context: RequestContext, start: int
-) -> tuple[bisect.Call, Iterator[bisect.Candidate]]:
-    """Return the call that all forms are compared by, and the forms from number `start` on."""
-    # A program may have another pipeline than the one before it, so each is a form of its own.
-    first = _built_once(_printed(opened.source.program, context))
+    first, *others = _printed_stages(message, opened, context)
+    # Who makes up arguments runs the first form, and it is judged as well.
+    first = replace(first, build=lru_cache(1)(first.build))
     call = bisect.Call(*compared_call(opened, context, first.build))
-    stages = chain((first,), (_printed(item, context) for item in message.others))
-    return call, forms(islice(stages, start, None))
+    progress = partial(_report, context, 1 + len(message.others))
+    bisecting = bisect.Bisecting(call, _runs(call, opened, context), message.closeness.tolerance, progress)
+    return bisecting, forms((first, *others))
+
+
+def _printed_stages(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Iterator[PrintedStage]:
+    """Yield all forms; a program may have another pipeline than the one before it, so each is one of its own."""
+    return (_printed(item, context) for item in (opened.source.program, *message.others))
 
 
 def _report(context: RequestContext, count: int, number: int, name: str) -> None:
@@ -156,11 +158,6 @@ def _runs(call: bisect.Call, opened: OpenProgram, context: RequestContext) -> bi
         return opened.runs.run_machine(machine, call.entry, args, context.is_cancelled)
 
     return bisect.RunForms(run, record)
-
-
-def _built_once(stage: PrintedStage) -> PrintedStage:
-    """Return a stage of which what is built is kept."""
-    return replace(stage, build=lru_cache(1)(stage.build))
 
 
 def _printed(program: Program, context: RequestContext) -> PrintedStage:

@@ -127,6 +127,10 @@ class Worker:
         elif isinstance(envelope.body, _OF_MANY_FORMS):
             with collector_held():
                 self._answer(envelope.id, envelope.body)
+                if not isinstance(envelope.body, RunFormsOf) and envelope.body.until:
+                    # What is kept for the rest of a bisection lives until that is asked for, and a collection would
+                    # walk it in vain. The worker is that of a command, and ends with it.
+                    gc.freeze()
         else:
             self._answer(envelope.id, envelope.body)
         with self._state:
