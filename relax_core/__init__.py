@@ -14,6 +14,7 @@
     text = rc.bisect_pipeline(rc.open_pipeline("dump")).to_text()  # the same for the stages that TVM printed
     text = rc.compare_calls(rc.open_pipeline("t.rxt")).to_text()  # each call of a recorded run of TVM beside ours
     text = rc.memory_report(mod, array).to_text()  # what is held in memory when, and what is used too late
+    figures = rc.costs_of(mod, "main", {"n": 8})  # operations, bytes moved, launches and memory of a call, not run
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
@@ -35,6 +36,7 @@ from relax_core.engine.api import patterns, pipelines, reports, runs, texts
 _MODULE_OF = MappingProxyType(
     {
         "CompileError": texts,
+        "Costs": reports,
         "DeviceReport": reports,
         "Diagnostic": texts,
         "GraphMatch": patterns,
@@ -63,6 +65,7 @@ _MODULE_OF = MappingProxyType(
         "build": runs,
         "check": texts,
         "compare_calls": pipelines,
+        "costs_of": reports,
         "device_report": reports,
         "dominates": patterns,
         "evaluate": runs,

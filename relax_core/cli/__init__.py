@@ -5,6 +5,7 @@
                                        [--tvm 0.25|0.27] [--passes P]
     python -m relax_core opt    FILE --passes P [--table T] [--print-after-all | --diff] [--json]
     python -m relax_core diff   A B [--printed]
+    python -m relax_core costs  FILE [--passes P] [--entry main] [--sizes n=64] [--json]
     python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0 --sizes n=64] [--outputs out.npz]
                                        [--passes P] [--mode exact|bitwise|fast] [--find-uninitialised] [--poison-memory]
                                        [--break LINE|@PC]... [--when CONDITION] [--stop-at-nan] [--stops 1]

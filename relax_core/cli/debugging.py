@@ -1,7 +1,6 @@
 """Commands that run programs and look for faults: run, bisect, compare."""
 
 import argparse
-import re
 from typing import get_args
 
 import msgspec
@@ -157,7 +156,7 @@ def _as_asked(program: Program, options: argparse.Namespace, recording: "pipelin
         stand_ins=stand_ins.stand_ins_of(options.stand_in),
         recorded=stand_ins.recorded_of(recording, options.stand_in, options.entry),
         seed=options.seed,
-        sizes=_sizes(options.sizes),
+        sizes=opening.sizes_in(options.sizes),
         inputs=_read_inputs(options.inputs) if options.inputs is not None else None,
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
@@ -171,18 +170,6 @@ def _read_inputs(path: str) -> bytes:
     if not content:
         raise UsageError(f"{printable(path)} is empty: it is no archive of inputs")
     return content
-
-
-def _sizes(text: str) -> tuple[tuple[str, int], ...]:
-    parts = tuple(part.strip() for part in text.split(",") if part.strip())
-    found = tuple(re.fullmatch(r"(\w+)\s*=\s*(\d{1,18})", part) for part in parts)
-    if None in found:
-        raise UsageError(f"--sizes takes names with numbers, such as n=64,m=8, got {text}")
-    sizes = tuple((item[1], int(item[2])) for item in found if item is not None)
-    names = [name for name, _ in sizes]
-    if repeated := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"--sizes gives {repeated} twice")
-    return sizes
 
 
 def _run(engine: Engine, options: argparse.Namespace) -> int:

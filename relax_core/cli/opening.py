@@ -235,3 +235,20 @@ def missing_constants(pipeline: "pipelines.Pipeline") -> tuple[Diagnostic, ...]:
         found[-1] = Diagnostic("PL006", found[-1].message, None, hint, "warning")
     assert not has_errors(found)
     return tuple(found)
+
+
+def sizes_in(text: str) -> tuple[tuple[str, int], ...]:
+    """Read sizes of symbolic dimensions, such as `n=64,m=8`.
+
+    Raises:
+        UsageError: that is not what the text is, or a name is there twice.
+    """
+    parts = tuple(part.strip() for part in text.split(",") if part.strip())
+    found = tuple(re.fullmatch(r"(\w+)\s*=\s*(\d{1,18})", part) for part in parts)
+    if None in found:
+        raise UsageError(f"--sizes takes names with numbers, such as n=64,m=8, got {text}")
+    sizes = tuple((item[1], int(item[2])) for item in found if item is not None)
+    names = [name for name, _ in sizes]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"--sizes gives {repeated} twice")
+    return sizes

@@ -26,7 +26,7 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import Asm, Check, EffectsOf, Failure, Opt, Program, RewriteOf, Script, StageOf
+from relax_core.engine.protocol import Asm, Check, CostsOf, EffectsOf, Failure, Opt, Program, RewriteOf, Script, StageOf
 from relax_core.engine.replies import Stages, StageText
 
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
@@ -92,6 +92,14 @@ def _add_passes(command: Commands) -> None:
     effects.add_argument("--passes", metavar="P", default="", help="passes that run before; default: none")
     effects.add_argument("--table", metavar="T", help=TABLE_HELP)
     effects.add_argument("--json", action="store_true", help="print one object")
+
+    costs = command("costs", "Say what a call costs behind each pass: operations, bytes, launches, memory.", _costs)
+    costs.add_argument("file", metavar="FILE", help=PATH_HELP)
+    costs.add_argument("--passes", metavar="P", help=PASSES_HELP)
+    costs.add_argument("--table", metavar="T", help=TABLE_HELP)
+    costs.add_argument("--entry", default="", metavar="NAME", help="the function that is called; default: main")
+    costs.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions; default: small ones")
+    costs.add_argument("--json", action="store_true", help="print one object")
 
 
 def _check(engine: Engine, options: argparse.Namespace) -> int:
@@ -249,6 +257,15 @@ def _effects(engine: Engine, options: argparse.Namespace) -> int:
     if isinstance(reply, Failure):
         return failed(reply)
     view = engine.request(EffectsOf(program, reply.stages[-1].index))
+    if isinstance(view, Failure):
+        return failed(view)
+    say(msgspec.json.encode(view).decode() if options.json else view.to_text())
+    return 0
+
+
+def _costs(engine: Engine, options: argparse.Namespace) -> int:
+    program = opening.program_at(options.file, pipeline=options.passes, entry=options.entry, table=options.table)
+    view = engine.request(CostsOf(msgspec.structs.replace(program, sizes=opening.sizes_in(options.sizes))))
     if isinstance(view, Failure):
         return failed(view)
     say(msgspec.json.encode(view).decode() if options.json else view.to_text())

@@ -32,6 +32,7 @@ from relax_core.engine.protocol import (
     Asm,
     Ast,
     CompareGraph,
+    CostsOf,
     CrashOf,
     DevicesOf,
     EffectsOf,
@@ -76,6 +77,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.screens import (
     catalog_view,
+    cost_views,
     devices_view,
     effect_views,
     kernel_view,
@@ -158,6 +160,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(StageOf, stage_views.stage),
             _row(RewriteOf, rewrite_views.rewrite),
             _row(EffectsOf, effect_views.effects),
+            _row(CostsOf, cost_views.costs),
             _row(CompareGraph, stage_views.compare),
             _row(Inspect, stage_views.inspected),
             _row(Ast, stage_views.tree),

@@ -14,6 +14,7 @@ from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, 
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
+    CostsView,
     Crash,
     EffectsView,
     Executed,
@@ -121,6 +122,12 @@ class EffectsOf(Request[EffectsView], frozen=True):
 
     program: Program
     stage: int = 0
+
+
+class CostsOf(Request[CostsView], frozen=True):
+    """What one call of the entry costs at each stage, and which operators each pass added and removed."""
+
+    program: Program
 
 
 class CompareGraph(Request[Graph], frozen=True):
@@ -477,6 +484,7 @@ AnyRequest: TypeAlias = (
     | StageOf
     | RewriteOf
     | EffectsOf
+    | CostsOf
     | CompareGraph
     | Inspect
     | RunOf

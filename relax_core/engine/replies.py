@@ -1,5 +1,6 @@
 """Replies that hold texts and places only: what the command line prints, a listing, where a run stops."""
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -345,6 +346,86 @@ class EffectsView(msgspec.Struct, frozen=True):
         lines.append(f"{len(self.pairs) - len(ordered)} of {len(self.pairs)} pairs give the same in both orders")
         lines += [f"  {item.first} with {item.second} {told[item.effect]}" for item in ordered]
         return "\n".join(lines)
+
+
+class CostRow(msgspec.Struct, frozen=True):
+    """What one call of the entry costs at a stage; `analysis.cost` says what is counted.
+
+    `unknown` names what is not counted, with how often it occurs: with any of it the figures are a lower bound.
+    `added` and `removed` are the operators and packed functions of which the pass left more calls, or fewer.
+    """
+
+    index: int
+    name: str
+    operator_calls: int = 0
+    kernels: int = 0
+    launches: int = 0
+    operations: int = 0
+    moved_bytes: int = 0
+    peak_bytes: int = 0
+    unknown: tuple[tuple[str, int], ...] = ()
+    added: tuple[tuple[str, int], ...] = ()
+    removed: tuple[tuple[str, int], ...] = ()
+    hindrance: str = ""
+    """Why there are no figures, such as that the stage has no function of that name."""
+
+    def change_words(self) -> str:
+        """Say what the pass added and removed, such as `+2 relax.call_tir, -1 relax.add`."""
+        parts = [f"+{count} {name}" for name, count in self.added] + [
+            f"-{count} {name}" for name, count in self.removed
+        ]
+        return ", ".join(parts)
+
+    def unknown_words(self) -> str:
+        """Say what is not counted, such as `operators that are no kernels yet (5)`."""
+        return "; ".join(f"{name} ({count})" for name, count in self.unknown)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be said besides the figures."""
+        if self.hindrance:
+            yield self.hindrance
+        if self.added or self.removed:
+            yield self.change_words()
+        if self.unknown:
+            yield f"not counted: {self.unknown_words()}"
+
+
+class CostsView(msgspec.Struct, frozen=True):
+    """What one call of the entry costs at each stage of a pipeline that changed the module, the source first."""
+
+    entry: str
+    sizes: tuple[tuple[str, int], ...]
+    """Of symbolic dimensions: those of the program, or small ones."""
+    rows: tuple[CostRow, ...]
+
+    @property
+    def title(self) -> str:
+        """Which call it is."""
+        shown = ", ".join(f"{name} = {size}" for name, size in self.sizes)
+        return f"one call of `{self.entry}`" + (f" with {shown}" if shown else "")
+
+    def to_text(self) -> str:
+        """Set the figures in columns; below a stage what the pass added and removed, and what is not counted."""
+        lines = [_COST_HEADS, *map(_cells, self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = [self.title]
+        for line, row in zip(lines, (None, *self.rows), strict=True):
+            name, *figures = zip(line, widths, strict=True)
+            shown.append("  ".join((name[0].ljust(name[1]), *(cell.rjust(width) for cell, width in figures))))
+            shown += [] if row is None else [f"    {words}" for words in row.notes()]
+        return "\n".join(shown)
+
+
+_COST_HEADS = ("stage", "operators", "kernels", "launches", "operations", "bytes moved", "peak bytes")
+
+
+def _cells(row: CostRow) -> tuple[str, ...]:
+    if row.hindrance:
+        return (f"{row.index} {row.name}", *["-"] * 6)
+    least = "≥ " if row.unknown else ""
+    figures = (row.operations, row.moved_bytes, row.peak_bytes)
+    counts = (row.operator_calls, row.kernels, row.launches)
+    return (f"{row.index} {row.name}", *map(str, counts), *(f"{least}{number:,}" for number in figures))
 
 
 class TensorPage(msgspec.Struct, frozen=True):

@@ -1,8 +1,10 @@
-"""Reports on a Relay module: its compiler regions and its devices."""
+"""Reports on a module: what a call costs; of Relay its compiler regions and its devices."""
 
 from typing import Literal
 
+from relax_core.analysis.cost.costs import Costs
 from relax_core.analysis.device.visits import Visits
+from relax_core.engine.programs.call_costs import costs_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions
 from relax_core.pattern.partition.tables import Tables
@@ -11,7 +13,7 @@ from relax_core.present.devices import shown_devices
 from relax_core.present.regions import region_report as regions
 from relax_core.present.regions.region_models import RegionReport
 
-__all__ = ["DeviceReport", "device_report", "region_report"]
+__all__ = ["Costs", "DeviceReport", "costs_of", "device_report", "region_report"]
 
 
 def region_report(module: IRModule, tables: Tables | None = None) -> RegionReport:

@@ -21,6 +21,7 @@ from relax_core.engine.protocol import (
     AppearancesOf,
     Asm,
     Check,
+    CostsOf,
     CrashOf,
     DevicesOf,
     EffectsOf,
@@ -104,7 +105,7 @@ def doing(message: object) -> str:
             | SavedRunOf(program=program)
         ):
             return f"running `{program.entry or 'main'}`"
-        case PipelineOf() | StageOf() | RewriteOf() | EffectsOf() | Opt():
+        case PipelineOf() | StageOf() | RewriteOf() | EffectsOf() | CostsOf() | Opt():
             return "running the passes"
         case Asm():
             return "compiling"

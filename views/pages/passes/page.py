@@ -23,6 +23,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RewriteView, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
+from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.rewriting import show_problem, show_rules
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
@@ -303,6 +304,8 @@ with page():
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
         show_rules(None if isinstance(stages, Failure) else stages)
+        if not isinstance(stages, Failure):
+            show_costs()
     if isinstance(stages, Failure):
         show_failure(stages)
     else:

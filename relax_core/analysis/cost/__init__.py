@@ -1,0 +1,1 @@
+"""What a run would cost, counted from the program without running it."""
