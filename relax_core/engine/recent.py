@@ -15,6 +15,10 @@ class Recent(Generic[K, V]):
         self._capacity = capacity
         self._values: OrderedDict[K, V] = OrderedDict()
 
+    def values(self) -> tuple[V, ...]:
+        """Return what is kept, the value that was asked for last at the end."""
+        return tuple(self._values.values())
+
     def clear(self) -> None:
         """Forget all values."""
         self._values.clear()

@@ -88,7 +88,8 @@ class Toolchain:
         """Return `program` as it runs without changes, kept while it is among the latest ones."""
         program = changed.unchanged(program)
         parsed = self._parsed(program)
-        self._running = self._open_programs.remembered(program, lambda: OpenProgram(program, parsed))
+        known = self._open_programs
+        self._running = known.remembered(program, lambda: OpenProgram(program, parsed, known.values))
         return self._running
 
     def _open_recording(self, parcel: Parcel) -> "pipeline.Pipeline":

@@ -67,6 +67,7 @@ def run_pipeline(
     tables: Tables = NO_TABLES,
     progress: Progress | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
+    begun: tuple[Stage, ...] = (),
 ) -> tuple[Stage, ...]:
     """Run `passes`, such as "LambdaLift(names='2022'), LegalizeOps", the default pipeline if `None`.
 
@@ -78,6 +79,7 @@ def run_pipeline(
     Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics, and the stages
     before it are kept: it refused the module, raised an exception, returned no module, or left one that is ill-formed.
     A name is that of the pass for the dialect that the module has at that point; `relay.FuseOps` says which is meant.
+    `begun` are stages that the first of these passes have made of this very module: they do not run again.
 
     Raises:
         CompileError: the text of the pipeline or the module has errors, or the run was cancelled.
@@ -93,8 +95,11 @@ def run_pipeline(
                 raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
             if progress is not None:
                 progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
-            refusal = missing if step.pass_.reads_data else ()
-            stages.append(_checked(run_step(step, module, tuple(stages), tables, refusal), step.pass_))
+            if index < len(begun):
+                stages.append(begun[index])
+            else:
+                refusal = missing if step.pass_.reads_data else ()
+                stages.append(_checked(run_step(step, module, tuple(stages), tables, refusal), step.pass_))
             if stages[-1].is_failed:
                 break
             module = stages[-1].after

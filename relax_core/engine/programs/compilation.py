@@ -1,6 +1,7 @@
 """A program on its way to bytecode: its stages, each with its text and the ids of its nodes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 
 from relax_core.bytecode.build import finishing_stages
 from relax_core.bytecode.compile import compile_module
@@ -24,11 +25,13 @@ from relax_core.printer.tvmscript import print_module
 class Compilation:
     """What the passes make of one program, each part once and when it is first asked for.
 
-    A part that fails raises its `DiagnosedError` each time.
+    A part that fails raises its `DiagnosedError` each time. What `earlier` compilations of the same module made with
+    the first of these passes is not made again, so that of a pipeline that is changed only what follows runs.
     """
 
-    def __init__(self, source: ProgramSource) -> None:
+    def __init__(self, source: ProgramSource, earlier: Callable[[], "Iterable[Compilation]"] = lambda: ()) -> None:
         self.source = source
+        self._earlier = earlier
         self._stages: tuple[Stage, ...] | None = None
         self._complete: tuple[Stage, ...] | None = None
         self._executable: Executable | None = None
@@ -51,8 +54,28 @@ class Compilation:
                 tables=self.source.tables,
                 progress=progress,
                 is_cancelled=is_cancelled,
+                begun=self._begin(),
             )
         return self._stages
+
+    def _begin(self) -> tuple[Stage, ...]:
+        """Take over the stages, texts and ids of the earlier compilation that has the most passes in common."""
+        best = max(self._earlier(), key=self._shared_count, default=None)
+        count = 0 if best is None else self._shared_count(best)
+        if best is None or best._stages is None or not count:
+            return ()
+        self._indexes = {number: item for number, item in best._indexes.items() if number <= count}
+        self._printed = {number: item for number, item in best._printed.items() if number <= count}
+        return best._stages[:count]
+
+    def _shared_count(self, other: "Compilation") -> int:
+        """Count the first passes that the other compilation has run on the same module, with the same options."""
+        if other is self or other._stages is None or other.source.module is not self.source.module:
+            return 0
+        if other.source.program.tables != self.source.program.tables:
+            return 0
+        ran = zip(self.source.steps, other.source.steps, other._stages, strict=False)
+        return sum(1 for _ in takewhile(lambda item: item[0] == item[1] and not item[2].is_failed, ran))
 
     def complete(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
         """Run the pipeline and the passes that the machine needs besides."""

@@ -1,6 +1,6 @@
 """One program and all that is computed from it, and how its nodes are shown."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from relax_core.check.infer import infer
@@ -31,9 +31,11 @@ T = TypeVar("T")
 class OpenProgram:
     """The facts about one `Program`: its text, its compilation, its runs, and what the pages show of them."""
 
-    def __init__(self, program: Program, parsed: Parsed) -> None:
+    def __init__(
+        self, program: Program, parsed: Parsed, earlier: "Callable[[], Iterable[OpenProgram]]" = lambda: ()
+    ) -> None:
         self.source = ProgramSource(program, parsed)
-        self.compilation = Compilation(self.source)
+        self.compilation = Compilation(self.source, lambda: (item.compilation for item in earlier()))
         self.runs = Runs(self.compilation)
         self._text_of_node: dict[int, Mapping[Node, str]] = {}
         self._answers: dict[object, Any] = {}
