@@ -26,10 +26,11 @@ from relax_core.present.models import Pipeline
 from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.rewriting import show_problem, show_rules
-from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
+from views.pages.passes.stages import go_to_stage
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
+from views.pages.passes.what_if import change_pipeline, show_what_if
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
@@ -98,8 +99,8 @@ def _shown_stage(pipeline: Pipeline) -> int:
     return stage if 0 <= stage < len(pipeline.stages) else _first_shown(pipeline)
 
 
-def _on_steps(action: StepsAction) -> None:
-    go_to_stage(FIRST_SHOWN, pipeline=action.text)
+def _on_steps(ran: str, action: StepsAction) -> None:
+    change_pipeline(action.text, ran)
 
 
 def _pipeline_form(pipeline: Pipeline | None) -> None:
@@ -109,16 +110,19 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
     with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own", key="passes.pipeline"):
         form = ask(PipelineFormOf(given_program()))
         if not isinstance(form, Failure):
-            steps(form, key="passes.steps", max_height="50vh", on_action=_on_steps)
             default = default or form.text
+            steps(
+                form, key="passes.steps", max_height="50vh", on_action=partial(_on_steps, current.pipeline or default)
+            )
         text = st.text_area("Passes, in order", value=current.pipeline or default, height=110, help=_PASSES_HELP)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
-                go_to_stage(FIRST_SHOWN, pipeline="" if text.strip() == default and not current.pipeline else text)
+                is_default = text.strip() == default and not current.pipeline
+                change_pipeline("" if is_default else text, default if is_default else current.pipeline or default)
                 run_again()
                 st.rerun()
             if st.button("Default pipeline", key="passes.default"):
-                go_to_stage(FIRST_SHOWN, pipeline="")
+                change_pipeline("", current.pipeline)
                 st.rerun()
         if pipeline:
             _names_choice(pipeline)
@@ -136,7 +140,7 @@ def _names_choice(pipeline: Pipeline) -> None:
 
     def changed() -> None:
         names = st.session_state["passes.names"]
-        go_to_stage(FIRST_SHOWN, pipeline=_NAMES.sub(f"LambdaLift(names='{names}')", text))
+        change_pipeline(_NAMES.sub(f"LambdaLift(names='{names}')", text), text)
 
     st.selectbox(
         "Names of lifted functions",
@@ -306,6 +310,7 @@ with page():
         show_rules(None if isinstance(stages, Failure) else stages)
         if not isinstance(stages, Failure):
             show_costs()
+            show_what_if(stages.text)
     if isinstance(stages, Failure):
         show_failure(stages)
     else:

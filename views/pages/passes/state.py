@@ -15,6 +15,10 @@ class PassesState:
     """Every pass is tried on the module of the stage."""
     costs: int = rules.switch()
     """What a call costs is counted for each stage."""
+    earlier: str = rules.text(rules.LONGEST_LIST, kept="edit")
+    """The pipeline before the latest change, to be compared with; "" if there was none."""
+    both: int = rules.switch()
+    """The earlier pipeline and the one that is open are run and compared."""
     rewrite: int = rules.number(0, rules.MOST_STEPS)
     """The rewrite of the stage that is shown on its own; 0: all of them are listed."""
     skip: int = rules.switch()
