@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_type_hints
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Binding, Function
@@ -127,7 +127,8 @@ def _options_of(function: OwnFunction, name: str) -> type[Any]:
     keywords = [item for item in _parameters(function) if item.kind is inspect.Parameter.KEYWORD_ONLY]
     if not keywords:
         return NoOptions
-    fields = [(item.name, Any, item.default) for item in keywords]
+    declared = _declared(function)
+    fields = [(item.name, declared.get(item.name, Any), item.default) for item in keywords]
     without = next((item.name for item in keywords if item.default is inspect.Parameter.empty), None)
     if without is not None:
         message = f"the option `{without}` of {name} has no default"
@@ -136,6 +137,14 @@ def _options_of(function: OwnFunction, name: str) -> type[Any]:
         return dataclasses.make_dataclass(f"{name}Options", fields, frozen=True)
     except (TypeError, ValueError) as error:
         raise CompileError((Diagnostic("PL010", f"the options of {name} cannot be made: {error}"),)) from None
+
+
+def _declared(function: OwnFunction) -> dict[str, Any]:
+    """Return the types of a function's parameters, none if they name what is not there."""
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return {}
 
 
 def _with_origins(before: IRModule, after: Any, ctx: PassContext) -> Any:

@@ -23,6 +23,7 @@ from relax_core.passes import PASSES
 from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
 from relax_core.passes.external import with_external, without_external
 from relax_core.passes.named_pipelines import PIPELINES
+from relax_core.passes.options import OptionTypeError, option_value, required_options
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, rejected, warnings_since
 from relax_core.passes.own import OWN_PASSES, OwnFunction, own_pass
 from relax_core.passes.properties import PROPERTIES, culprit
@@ -304,19 +305,14 @@ def pass_(item: "str | OwnFunction | Pass", **options: Any) -> str | Step:
     if isinstance(item, str) and all(map(_is_literal, options.values())):
         return f"{item}({text})"
     made = _named(item) if isinstance(item, str) else own_pass(item)
+    known = [field.name for field in dataclasses.fields(made.options)]
     try:
-        return Step(made, made.options(**options), f"{made.name}({text})")
+        values = {name: option_value(made, name, value) if name in known else value for name, value in options.items()}
+        return Step(made, made.options(**values), f"{made.name}({text})")
     except (TypeError, ValueError) as error:
-        known = [field.name for field in dataclasses.fields(made.options)]
         hint = f"options: {', '.join(known)}" if known else f"{made.name} has no options"
-        words = _wrong_type(options) if isinstance(error, TypeError) and set(options) <= {*known} else str(error)
-        raise CompileError((Diagnostic("PS002", f"{made.name}: {words}", hint=hint),)) from None
-
-
-def _wrong_type(options: Mapping[str, object]) -> str:
-    """Say which options have values that an option of theirs cannot be: those that no text can hold."""
-    given = (f"{name} of type {type(value).__name__}" for name, value in options.items() if not _is_literal(value))
-    return f"it does not take {', '.join(given) or 'these values'}"
+        words = str(error) if isinstance(error, OptionTypeError) else f"{made.name}: {error}"
+        raise CompileError((Diagnostic("PS002", words, hint=hint),)) from None
 
 
 def _is_literal(value: object) -> bool:
@@ -458,9 +454,10 @@ class _PipelineParser:
                 self.fail("PS002", f"{pass_.name} has no option {keyword.arg or '**'}", keyword, hint)
             if keyword.arg in values:
                 self.fail("PS002", f"{pass_.name} is given {keyword.arg} twice", keyword, "remove one of them")
-            value = self.literal(keyword.value)
-            is_list = isinstance(fields[keyword.arg].default, tuple)
-            values[keyword.arg] = (value,) if is_list and not isinstance(value, tuple) else value
+            try:
+                values[keyword.arg] = option_value(pass_, keyword.arg, self.literal(keyword.value))
+            except OptionTypeError as error:
+                self.fail("PS002", str(error), keyword, _default_hint(fields[keyword.arg]))
         span = self.span(keywords[0]) if keywords else None
         missing = [name for name in required_options(pass_) if name not in values]
         if missing:
@@ -474,16 +471,17 @@ class _PipelineParser:
 
     def literal(self, node: ast.expr) -> Any:
         try:
-            return _hashable(ast.literal_eval(node))
+            value = ast.literal_eval(node)
         except (ValueError, TypeError, MemoryError, RecursionError):
-            return self.fail("PS002", f"{self.span(node).text} is not a literal", node, "use strings, numbers, lists")
+            value = ...
+        # `ast` also reads sets, complex numbers and `...`, which no option is.
+        if not _is_literal(value):
+            self.fail("PS002", f"{self.span(node).text} is not a literal", node, "use strings, numbers, lists")
+        return _hashable(value)
 
 
-def required_options(pass_: Pass) -> tuple[str, ...]:
-    """Return the names of the options of a pass that have no default."""
-    absent = dataclasses.MISSING
-    fields = dataclasses.fields(pass_.options)
-    return tuple(item.name for item in fields if item.default is absent and item.default_factory is absent)
+def _default_hint(option: "dataclasses.Field[Any]") -> str:
+    return "" if option.default is dataclasses.MISSING else f"the default is {option.default!r}"
 
 
 def _hashable(value: Any) -> Any:
@@ -495,13 +493,3 @@ def _hashable(value: Any) -> Any:
             return tuple((key, _hashable(item)) for key, item in cast("dict[Any, Any]", value).items())
         case _:
             return value
-
-
-def options_text(options: Any) -> str:
-    """Return the options that differ from their defaults, as pipeline text; "" if none does."""
-    shown = [
-        f"{item.name}={getattr(options, item.name)!r}"
-        for item in dataclasses.fields(options)
-        if getattr(options, item.name) != item.default
-    ]
-    return f"({', '.join(shown)})" if shown else ""

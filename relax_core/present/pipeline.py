@@ -7,7 +7,7 @@ from relax_core.diagnostics import plural
 from relax_core.ir.node import Node, preorder
 from relax_core.passes import PASSES
 from relax_core.passes.core import Stage
-from relax_core.passes.pipeline import options_text
+from relax_core.passes.options import options_text
 from relax_core.present import models
 from relax_core.present.diffs.diff import line_counts
 from relax_core.present.measures import cut

@@ -132,7 +132,7 @@ def test_options_are_parameters_behind_the_star(module: IRModule) -> None:
     with pytest.raises(rc.CompileError) as caught:
         rc.pass_("FuseOps", max_depth=mine)
     assert [item.code for item in caught.value.diagnostics] == ["PS002"]
-    assert caught.value.diagnostics[0].message == "FuseOps: it does not take max_depth of type function"
+    assert caught.value.diagnostics[0].message == "FuseOps takes an integer as max_depth, got a value of type function"
 
 
 def same(module: IRModule) -> IRModule:

@@ -6,9 +6,9 @@ import pytest
 
 from relax_core.diagnostics import CompileError
 from relax_core.passes import PASSES
+from relax_core.passes.options import options_text
 from relax_core.passes.pipeline import (
     DEFAULT_PIPELINE,
-    options_text,
     parse_pipeline,
     provider,
     run_pipeline,

@@ -12,9 +12,10 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, Stage
+from relax_core.passes.options import required_options
 from relax_core.passes.outcome import faults_in
 from relax_core.passes.own import OWN_PASSES
-from relax_core.passes.pipeline import EVERYWHERE, Step, required_options, run_step
+from relax_core.passes.pipeline import EVERYWHERE, Step, run_step
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
 
 Progress: TypeAlias = Callable[[int, int, str], None]

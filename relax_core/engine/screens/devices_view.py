@@ -3,7 +3,7 @@
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import DevicesOf, WhyDeviceOf
-from relax_core.passes.pipeline import options_text
+from relax_core.passes.options import options_text
 from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions, diagnostics_of
 from relax_core.present.code import printed_code
 from relax_core.present.device_models import DevicesView, WhyDevice

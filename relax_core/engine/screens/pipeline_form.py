@@ -1,12 +1,13 @@
 """A pipeline as a list that is edited: the passes that it names, and those that there are."""
 
 import dataclasses
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.protocol import PipelineFormOf
 from relax_core.passes.core import Pass
+from relax_core.passes.options import option_types
 from relax_core.passes.own import OWN_PASSES
 from relax_core.passes.pipeline import EVERYWHERE, Step, parse_pipeline
 from relax_core.present.editing.pipeline_models import (
@@ -36,17 +37,9 @@ def pipeline_form(message: PipelineFormOf, context: RequestContext) -> PipelineF
 
 
 def _known(pass_: Pass) -> KnownPass:
-    hints = _hints(pass_)
+    hints = option_types(pass_)
     options = tuple(_option(item, hints.get(item.name)) for item in dataclasses.fields(pass_.options))
     return KnownPass(pass_.name, pass_.dialect, pass_.summary, options)
-
-
-def _hints(pass_: Pass) -> dict[str, Any]:
-    """Return the types of a pass's options; a user's own may name what is not there; then there are none."""
-    try:
-        return get_type_hints(pass_.options)
-    except (NameError, TypeError, AttributeError, SyntaxError):
-        return {}
 
 
 def _option(item: "dataclasses.Field[Any]", hint: Any) -> PassOption:
@@ -83,7 +76,7 @@ def _shown(kind: OptionKind, value: Any) -> str:
 def _given(step: Step, passes: tuple[Pass, ...]) -> GivenPass:
     name = step.text.partition("(")[0].strip()
     defaults = {item.name: item.default for item in dataclasses.fields(step.options)}
-    hints = _hints(step.pass_)
+    hints = option_types(step.pass_)
     given = tuple(
         GivenOption(item, _shown(_kind(hints.get(item)), value), repr(value))
         for item, default in defaults.items()

@@ -10,7 +10,8 @@ from relax_core.engine.replies import Executed, Stages, StageText, Text
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
-from relax_core.passes.pipeline import final_module, options_text
+from relax_core.passes.options import options_text
+from relax_core.passes.pipeline import final_module
 from relax_core.present.models import StageDetail
 from relax_core.present.problems import problem_of
 from relax_core.printer.ast import print_ast

@@ -28,10 +28,6 @@ class ApplyRulesOptions:
     names: tuple[str, ...] = ()
     once: bool = False
 
-    def __post_init__(self) -> None:
-        if isinstance(self.names, str) or not all(isinstance(item, str) for item in self.names):  # pyright: ignore[reportUnnecessaryIsInstance]  # a text says anything
-            raise ValueError("names is a list of names of rules")
-
 
 def run(module: IRModule, options: ApplyRulesOptions, ctx: PassContext) -> IRModule:
     """Refuse a pipeline that names the pass without rules.

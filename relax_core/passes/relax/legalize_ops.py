@@ -135,8 +135,6 @@ def _operator(name: str) -> str:
     Raises:
         ValueError: there is none of that name.
     """
-    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # a text says anything
-        raise ValueError(f"`{name}` is no name of an operator")
     full = name if name.startswith("relax.") else f"relax.{name.removeprefix('R.')}"
     if full not in OPS:
         raise ValueError(f"there is no operator {name}")

@@ -29,7 +29,7 @@ class DataflowOptions:
     min_size: int = 2
 
     def __post_init__(self) -> None:
-        if not isinstance(self.min_size, int) or self.min_size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # a text says anything
+        if self.min_size < 1:
             raise ValueError("min_size is a number of bindings, 1 or more")
 
 

@@ -45,11 +45,6 @@ class FuseOpsByPatternOptions:
     annotate_codegen: bool = False
     entry_functions: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        for name in ("patterns", "entry_functions"):
-            if not all(isinstance(item, str) for item in getattr(self, name)):
-                raise ValueError(f"{name} is a list of texts")
-
 
 def run(module: IRModule, options: FuseOpsByPatternOptions, ctx: PassContext) -> IRModule:
     """Apply the patterns in order, each to the dataflow blocks of all functions.

@@ -11,7 +11,7 @@ from typing import Any
 from relax_core.analysis.call_graph import reachable
 from relax_core.analysis.hand_over import HandOver, hand_overs, has_sizes
 from relax_core.diagnostics import plural
-from relax_core.ir.attrs import attrs_of, with_attr
+from relax_core.ir.attrs import with_attr
 from relax_core.ir.expr import Call, ExternFunc, Function, GlobalVar, Tuple, TupleType, Type, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
@@ -28,10 +28,10 @@ from relax_core.passes.relax.functions import operator_call, rewrite_functions
 class RunCodegenOptions:
     """`entry_functions` are where a program begins: only what they reach is handed over; everything if there are none.
 
-    `target_options` are pairs of a target and its options, or a mapping: the reference backend takes none, and says so.
+    `target_options` are the options by target: the reference backend takes none, and says so.
     """
 
-    target_options: tuple[Any, ...] = ()
+    target_options: tuple[tuple[str, Any], ...] = ()
     entry_functions: tuple[str, ...] = ()
 
 
@@ -161,7 +161,7 @@ def _remark_on_options(
     if not handed:
         ctx.remark(module, "note", "there are no functions of targets; MergeCompositeFunctions makes them")
     targets = {item.target for item in handed.values()}
-    for target in dict(attrs_of(options.target_options)):
+    for target in dict(options.target_options):
         known = "the reference backend takes no options" if target in targets else "no function belongs to this target"
         ctx.remark(module, "note", f"the options of {target} are not used: {known}")
 

@@ -57,10 +57,6 @@ class LambdaLiftOptions:
 
     names: Style = "tvm"
 
-    def __post_init__(self) -> None:
-        if self.names not in ("tvm", "2022"):
-            raise ValueError(f"names is 'tvm' or '2022', not {self.names!r}")
-
 
 def run(module: IRModule, options: LambdaLiftOptions, ctx: PassContext) -> IRModule:
     """Lift every local function, the outermost level of all functions first, until none is left.

@@ -22,13 +22,6 @@ class BindParamsOptions:
     func_name: str = "main"
     params: tuple[tuple[str, Any], ...] = ()
 
-    def __post_init__(self) -> None:
-        try:
-            pairs = tuple(dict(self.params).items())
-        except (TypeError, ValueError):
-            raise ValueError("params gives values to names, as in {'w': [1.0, 2.0]}") from None
-        object.__setattr__(self, "params", pairs)
-
 
 def run(module: IRModule, options: BindParamsOptions, ctx: PassContext) -> IRModule:
     """Replace parameters by constants; dimensions that their shapes give become numbers.

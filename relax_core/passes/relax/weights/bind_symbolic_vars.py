@@ -19,12 +19,6 @@ class BindSymbolicVarsOptions:
     binding_map: tuple[tuple[str, int], ...] = ()
     func_name: str = ""
 
-    def __post_init__(self) -> None:
-        pairs = dict(self.binding_map)
-        if not all(isinstance(name, str) and type(size) is int for name, size in pairs.items()):  # pyright: ignore[reportUnnecessaryIsInstance]  # a text says anything
-            raise ValueError("binding_map gives integers to names, as in {'n': 4}")
-        object.__setattr__(self, "binding_map", tuple(pairs.items()))
-
 
 def run(module: IRModule, options: BindSymbolicVarsOptions, ctx: PassContext) -> IRModule:
     """Replace symbolic dimensions by numbers, also those that a match_cast binds: it then compares."""

@@ -38,7 +38,6 @@ from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.partition.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
-LETS: tuple[Lets, ...] = ("reported", "values", "definition", "uses", "graph_form")
 _NO_TARGET_HINT = "give a table of what targets take, or AnnotateTarget(targets=['dnnl'])"
 _LEAVE_OPEN: tuple[Lets, ...] = ("reported", "uses")
 """The ways that may leave a region without an end: the others end the value of every let in its place."""
@@ -62,8 +61,6 @@ class AnnotateTargetOptions:
         dotted = [item for item in self.targets if "." in item]
         if dotted:
             raise ValueError(f"the target {dotted[0]} has a dot; a dot divides a target from the name of a composite")
-        if self.lets not in LETS:
-            raise ValueError(f"lets is one of {', '.join(LETS)}, not {self.lets}")
 
 
 def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> IRModule:
