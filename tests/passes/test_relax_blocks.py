@@ -157,5 +157,5 @@ def test_a_shape_stands_behind_the_cast_that_binds_its_dimensions(order: str, di
 
 
 def test_an_order_of_another_name_is_refused() -> None:
-    with pytest.raises(rc.CompileError, match="order is 'depth-first' or 'breadth-first'"):
+    with pytest.raises(rc.CompileError, match="takes 'depth-first' or 'breadth-first' as order"):
         rc.run_pipeline(parse(MIXED), "TopologicalSort(order='random')")

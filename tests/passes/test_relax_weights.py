@@ -79,7 +79,7 @@ def test_sizes_of_nothing_are_refused(options: str, words: str) -> None:
 
 
 def test_sizes_are_integers() -> None:
-    with pytest.raises(rc.CompileError, match="binding_map gives integers to names"):
+    with pytest.raises(rc.CompileError, match="takes a dict from strings to integers as binding_map"):
         rc.run_pipeline(parse(SIZED), "BindSymbolicVars(binding_map={'k': 'two'})")
 
 
