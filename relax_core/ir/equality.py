@@ -14,6 +14,7 @@ from relax_core.ir.expr import (
     Constant,
     FuncType,
     GlobalVar,
+    MatchCast,
     ObjectType,
     PrimType,
     RefType,
@@ -68,8 +69,8 @@ class _Path:
 def structural_equal(a: Node, b: Node, *, strict: bool = False) -> bool:
     """Tell whether `a` and `b` are the same program up to the names of variables.
 
-    Spans and module names take no part, nor does the order of a module's functions. The annotation of a let-bound
-    variable is a fact that inference finds again: it takes part only if `strict`.
+    Spans and module names take no part, nor does the order of a module's functions. The annotation of a variable that
+    is let-bound or cast is a fact that inference finds again: it takes part only if `strict`.
     """
     return first_difference(a, b, strict=strict) is None
 
@@ -157,7 +158,6 @@ class _Comparison:
         return self.push_fields(path, a, b, skip=("name",))
 
     def push_fields(self, path: _Path, a: Value, b: Value, skip: tuple[str, ...] = ()) -> str | None:
-        is_let = isinstance(a, VarBinding) and not self.strict
         for name in reversed(_fields(type(a))):
             if name in skip:
                 continue
@@ -165,9 +165,11 @@ class _Comparison:
             if name == "attrs":
                 left, right = _sorted_attrs(left), _sorted_attrs(right)
             self.stack.append((_Path(path, f".{name}"), left, right))
-        if is_let and isinstance(a, VarBinding) and isinstance(b, VarBinding):
-            return self.let_variable(a.var, b.var)
-        return None
+        match a, b:
+            case ((VarBinding(), VarBinding()) | (MatchCast(), MatchCast())) if not self.strict:
+                return self.let_variable(a.var, b.var)
+            case _:
+                return None
 
     def let_variable(self, a: Var, b: Var) -> str | None:
         """Pair the variables of two let bindings without their annotations."""

@@ -15,6 +15,7 @@ from relax_core.ir.expr import (
     Function,
     FuncType,
     GlobalVar,
+    MatchCast,
     Op,
     PrimType,
     SeqExpr,
@@ -72,6 +73,16 @@ def test_annotations_of_let_variables_count_only_when_strict() -> None:
     assert structural_equal(make(None), make(OBJECT))
     assert structural_hash(make(None)) == structural_hash(make(OBJECT))
     assert not structural_equal(make(None), make(OBJECT), strict=True)
+
+
+def test_annotations_of_cast_variables_count_only_when_strict() -> None:
+    def make(annotation: Type | None, cast: Type = OBJECT) -> SeqExpr:
+        x, y = Var("x"), Var("y", annotation)
+        return SeqExpr((BindingBlock((MatchCast(y, x, cast),)),), y)
+
+    assert structural_equal(make(None), make(OBJECT))
+    assert not structural_equal(make(None), make(OBJECT), strict=True)
+    assert not structural_equal(make(OBJECT), make(OBJECT, VOID))
 
 
 def test_constants_compare_by_bits() -> None:

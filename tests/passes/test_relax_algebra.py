@@ -26,6 +26,17 @@ ALIKE = (
     ("AdjustMatmulOrder", "x ('n', 8), a (8, 'n'), b ('n', 4)", "p = R.matmul(x, a); q = R.matmul(p, b)"),
     ("AdjustMatmulOrder", "x (3, 2, 64), a (3, 64, 4), b (3, 4, 64)", "p = R.matmul(a, b); q = R.matmul(x, p)"),
     ("AdjustMatmulOrder", "x (64,), a (64, 4), b (4, 64)", "p = R.matmul(a, b); q = R.matmul(x, p)"),
+    ("AdjustMatmulOrder", LORA, "p = R.matmul(a, b); t = R.permute_dims(p, axes=[1, 0]); q = R.matmul(x, t)"),
+    ("AdjustMatmulOrder", "x (3, 2, 64), a (3, 64, 4), b (3, 4, 64)",
+     "p = R.matmul(a, b); t = R.permute_dims(p, axes=[0, 2, 1]); q = R.matmul(x, t)"),
+    ("AdjustMatmulOrder", "x (3, 2, 64), a (64, 4), b (3, 4, 64)",
+     "p = R.matmul(a, b); t = R.permute_dims(p, axes=[0, 2, 1]); q = R.matmul(x, t)"),
+    ("AdjustMatmulOrder", "x (64, 2, 3), a (3, 64, 4), b (3, 4, 64)",
+     "p = R.matmul(a, b); t = R.permute_dims(p, axes=[1, 0, 2]); q = R.matmul(x, t)"),
+    ("ExpandMatmulOfSum", "x (2, 8), a (4, 8), b (4, 8)",
+     "p = R.add(a, b); t = R.permute_dims(p, axes=[1, 0]); q = R.matmul(x, t)"),
+    ("ExpandMatmulOfSum", "x (2, 8), a (3, 4, 8), b (3, 4, 8)",
+     "p = R.add(a, b); t = R.permute_dims(p, axes=[0, 2, 1]); q = R.matmul(x, t)"),
     ("ExpandMatmulOfSum", SUMS, "p = R.add(a, b); q = R.matmul(x, p)"),
     ("ExpandMatmulOfSum", SUMS, "p = R.add(a, c); q = R.matmul(x, p)"),
     ("ExpandMatmulOfSum", SUMS, "num_input 1; p = R.add(a, b); q = R.matmul(x, p)"),
@@ -120,6 +131,13 @@ def test_a_sum_that_repeats_a_row_stays() -> None:
     stage = after("ExpandMatmulOfSum", "x (2, 8), a (8, 4), b (1, 4)", "p = R.add(a, b); q = R.matmul(x, p)")
     words = "q stays: the terms of the sum are not known to be matrices of one height"
     assert remarks(stage, "missed") == [words]
+
+
+def test_terms_of_different_ranks_stay() -> None:
+    # TVM stops: the order of axes does not fit the second term.
+    lines = "p = R.add(a, b); t = R.permute_dims(p, axes=[0, 2, 1]); q = R.matmul(x, t)"
+    stage = after("ExpandMatmulOfSum", "x (2, 8), a (3, 4, 8), b (4, 8)", lines)
+    assert "R.add(a, b)" in rc.script(stage.after)
 
 
 def test_parts_that_are_transposed_otherwise_stay() -> None:

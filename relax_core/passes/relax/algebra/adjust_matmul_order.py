@@ -9,15 +9,16 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.prim import PrimExpr, binary, const
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.algebra.rewriting import Site, rewrite_calls
-from relax_core.passes.relax.operators.calls import op_call
+from relax_core.passes.relax.operators.calls import ints, op_call
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Write `(a b) c` as `a (b c)`, or the reverse, where that takes provably fewer multiplications.
 
     Weights, the parameters behind the first `num_input`, are multiplied with each other first, since that can be done
-    before the function runs. `permute_dims` of a product is the product of the transposed in reverse order. Products
-    that are made are looked at again, which TVM does not do. A product that asks for another dtype stays.
+    before the function runs. `permute_dims` of a product, of the matrices of a stack one by one, is the product of the
+    transposed in reverse order. Products that are made are looked at again, which TVM does not do. A product that asks
+    for another dtype stays.
     """
     return rewrite_calls(module, "matmul", _reordered, "the order of two products is changed", ctx)
 
@@ -46,13 +47,14 @@ def _factors(expr: Expr, site: Site) -> tuple[Factor, Factor] | None:
     if product is not None and isinstance(product.args[2], Null):
         return (product.args[0], False), (product.args[1], False)
     transposed = site.call_of(expr, "permute_dims")
-    if transposed is None or not isinstance(transposed.args[1], Null):
+    order = None if transposed is None else site.order_of(transposed)
+    if transposed is None or order is None or order != _transposition(len(order)):
         return None
     inner = site.call_of(transposed.args[0], "matmul")
     if inner is None or not isinstance(inner.args[2], Null):
         return None
     factors = inner.args[1], inner.args[0]
-    if any(len(site.dims(item) or ()) != 2 for item in factors):
+    if any(len(site.dims(item) or ()) < 2 for item in factors):
         return None
     return (factors[0], True), (factors[1], True)
 
@@ -86,7 +88,10 @@ def _chosen(parts: Sequence[Factor], site: Site, *, is_left: bool) -> Expr | Non
 def _made(parts: Sequence[Factor], site: Site, *, begins_left: bool) -> Expr:
     def value(part: Factor) -> Expr:
         expr, is_transposed = part
-        return site.op("permute_dims", expr) if is_transposed else expr
+        if not is_transposed:
+            return expr
+        rank = len(site.dims(expr) or ())
+        return site.op("permute_dims", expr, *(() if rank == 2 else (ints(_transposition(rank)),)))
 
     if begins_left:
         first = site.op("matmul", value(parts[0]), value(parts[1]))
@@ -98,7 +103,12 @@ def _made(parts: Sequence[Factor], site: Site, *, begins_left: bool) -> Expr:
 def _shape(part: Factor, site: Site) -> Dims | None:
     expr, is_transposed = part
     dims = site.dims(expr)
-    return dims[::-1] if dims is not None and is_transposed else dims
+    return (*dims[:-2], *dims[:-3:-1]) if dims is not None and is_transposed else dims
+
+
+def _transposition(rank: int) -> tuple[int, ...]:
+    """Return the order of axes that transposes each matrix of a stack."""
+    return (*range(rank - 2), rank - 1, rank - 2)
 
 
 def _product(a: Dims, b: Dims) -> Dims:

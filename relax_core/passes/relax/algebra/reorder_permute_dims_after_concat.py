@@ -1,6 +1,6 @@
 """Transpose once what was transposed in parts and then joined."""
 
-from relax_core.ir.expr import Call, Expr, Null, PrimValue, Tuple
+from relax_core.ir.expr import Call, Expr, PrimValue, Tuple
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.prim import const
@@ -23,7 +23,7 @@ def _reordered(call: Call, site: Site) -> Expr | None:
     found = [item for item in calls if item is not None]
     if len(found) < len(calls):
         return None
-    orders = [_order(item, site) for item in found]
+    orders = [site.order_of(item) for item in found]
     number = constant_value(axis.value) if isinstance(axis, PrimValue) else None
     order = orders[0]
     if number is None or order is None or any(item != order for item in orders):
@@ -32,19 +32,6 @@ def _reordered(call: Call, site: Site) -> Expr | None:
     joined = Tuple(tuple(item.args[0] for item in found))
     whole = site.op("concat", joined, PrimValue(const(order[number % len(order)])))
     return op_call("permute_dims", whole, found[0].args[1])
-
-
-def _order(call: Call, site: Site) -> tuple[int, ...] | None:
-    """Return the axes of a permute_dims, counted from 0."""
-    dims = site.dims(call.args[0])
-    match call.args[1]:
-        case Null() if dims is not None:
-            return tuple(reversed(range(len(dims))))
-        case Tuple(fields=fields):
-            values = [constant_value(item.value) for item in fields if isinstance(item, PrimValue)]
-            return tuple(value % len(fields) for value in values if value is not None)
-        case _:
-            return None
 
 
 PASS = Pass(

@@ -15,12 +15,16 @@ from relax_core.ir.expr import (
     Expr,
     Function,
     GlobalVar,
+    Null,
     Op,
+    PrimValue,
     TensorType,
+    Tuple,
     Type,
     Var,
     VarBinding,
 )
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.rewriting.builder import Emitter, names_in
@@ -63,6 +67,18 @@ class Site:
         """Return the dimensions of a tensor, if they are known one by one."""
         type_ = self.type_of.get(expr)
         return type_.dims if isinstance(type_, TensorType) else None
+
+    def order_of(self, call: Call) -> tuple[int, ...] | None:
+        """Return the axes of a permute_dims, counted from 0, if they are known."""
+        dims = self.dims(call.args[0])
+        match call.args[1]:
+            case Null() if dims is not None:
+                return tuple(reversed(range(len(dims))))
+            case Tuple(fields=fields):
+                values = [constant_value(item.value) for item in fields if isinstance(item, PrimValue)]
+                return tuple(value % len(fields) for value in values if value is not None)
+            case _:
+                return None
 
     def op(self, name: str, *args: Expr) -> Var:
         """Emit a call of an operator before the binding."""

@@ -20,8 +20,8 @@ from relax_core.passes.relax.interfaces.internal import escaping, internal_funct
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Drop unused parameters from private functions and from the calls of them.
 
-    A dimension that only such a parameter gives becomes a parameter of its own, a shape; several are in the
-    order of the parameters, in TVM in one that varies from process to process. TVM stops with an internal error if a
+    A dimension that only such a parameter gives becomes a parameter of its own, a shape; of several the one that the
+    function uses last comes first, as in TVM, where the order of three or more varies from process to process. TVM stops with an internal error if a
     caller does not know that dimension, and changes functions that are also used as values, whose callers then pass
     too much: here the parameter, or the function, stays as it is.
     """
@@ -107,15 +107,20 @@ def _plan(
 
 
 def _lost(function: Function, kept: Sequence[Var]) -> tuple[PrimVar, ...]:
-    """Return the symbols that the parameters give and the function needs, but those in `kept` do not give."""
-    given = dict.fromkeys(symbol for param in function.params for symbol in binding_symbols(param.annotation))
+    """Return the symbols that the parameters give and the function needs, but those in `kept` do not give.
+
+    They stand in the reverse of the order in which the function uses them.
+    """
+    given = {symbol for param in function.params for symbol in binding_symbols(param.annotation)}
     still = {symbol for param in kept for symbol in binding_symbols(param.annotation)}
-    needed = {
-        *free_symbols(function.body),
-        *free_symbols(function.ret_type),
-        *(symbol for param in kept for symbol in free_symbols(param.annotation)),
-    }
-    return tuple(symbol for symbol in given if symbol in needed and symbol not in still)
+    needed = dict.fromkeys(
+        (
+            *(symbol for param in kept for symbol in free_symbols(param.annotation)),
+            *free_symbols(function.body),
+            *free_symbols(function.ret_type),
+        )
+    )
+    return tuple(symbol for symbol in reversed(needed) if symbol in given and symbol not in still)
 
 
 def _shape_vars(param: Var) -> tuple[Var, ...]:
