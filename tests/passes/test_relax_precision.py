@@ -128,3 +128,10 @@ def test_the_policies_are_those_of_tvm() -> None:
     names = [name for name in tvm.ir.Op.list_op_names() if name.startswith("relax.")]
     theirs = {name: words[tvm.ir.Op.get(name).get_attr("TMixedPrecisionPolicy")] for name in names}
     assert {name: policy_of(name) for name in names} == theirs
+
+
+def test_a_product_of_integers_stays_as_it_is() -> None:
+    # TVM lets it accumulate in float32, and stops at what follows.
+    text = program(PAIR, "a = R.matmul(x, w); gv = R.add(a, x)").replace("float32", "int32")
+    stage = passed(parse(text), "ToMixedPrecision")
+    assert not stage.is_changed

@@ -201,6 +201,8 @@ class _PrecisionBlock(RetypedBlock):
                 pairs = zip(args, call.args, strict=True)
                 news = (new if new is old else self.argument(new, self.type_of[old]) for new, old in pairs)
                 return self.bound(binding, self.made(call, tuple(news)))
+            case "always" if not any(_has_floats(self.type(item)) for item in args):
+                return self.bound(binding, self.made(call, args))
             case "always":
                 made = self.made(call, self.to(args, "float16"), self.known.options.out_dtype)
                 self.ctx.remark(binding, "applied", f"{binding.var.name} is computed in float16")
@@ -271,6 +273,16 @@ def _in(type_: Type, name: str) -> Type:
             return TupleType(tuple(_in(item, name) for item in fields))
         case _:
             return type_
+
+
+def _has_floats(type_: Type) -> bool:
+    match type_:
+        case TensorType(dtype=dtype):
+            return dtype in _FLOATS
+        case TupleType(fields=fields):
+            return any(map(_has_floats, fields))
+        case _:
+            return False
 
 
 def _narrow(type_: Type, need: Need) -> Type:

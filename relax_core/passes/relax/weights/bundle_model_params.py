@@ -38,7 +38,7 @@ def run(module: IRModule, options: BundleOptions, ctx: PassContext) -> IRModule:
     """Replace the parameters behind the first `num_input` of a function by one tuple; each is taken before its use.
 
     A function without the attribute stays as it is, and one whose weights are one tuple already. A weight is taken
-    once, where TVM takes it in each block that uses it.
+    once, where TVM takes it anew for each use, and leaves a local function without it.
     """
 
     def change(var: GlobalVar, function: Function) -> Function:

@@ -10,6 +10,7 @@ from relax_core.ir.expr import (
     OBJECT,
     Binding,
     BindingBlock,
+    Call,
     DataflowBlock,
     DataflowVar,
     Expr,
@@ -24,15 +25,17 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, map_children
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, substitute
-from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax import canonicalize_bindings
 from relax_core.passes.relax.closures import lambda_lift
 from relax_core.passes.relax.closures.captures import binding_symbols
 from relax_core.passes.relax.closures.lambda_lift import LambdaLiftOptions
+from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.functions import join_blocks
 
 
@@ -47,9 +50,10 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
     """Split each function with `num_input` in two: `f_transform_params` of the weights, and what is left.
 
     The first takes the weights as a tuple, and returns a tuple of what the second takes in their place. What dataflow
-    blocks compute of weights, and of sizes that weights have, moves; constants stay. TVM loses a moved value that is
-    returned, a weight that is returned, and a size that only a weight gives; here they are parameters. Local functions
-    are lifted as well, as in TVM.
+    blocks compute of weights, and of sizes that weights have, moves; constants stay, and what moves has copies of those
+    that it uses. TVM loses a moved value that is returned, a weight that is returned, and a size that only a weight
+    gives; here they are parameters. It moves nothing of symbolic sizes into a shared function. Local functions are
+    lifted as well, and bindings are canonicalized, as in TVM.
     """
     type_of = ctx.types(module)
     found = [split for var, function in module.relax_functions if (split := _split(var, function, type_of, ctx))]
@@ -67,17 +71,20 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
         added.append(ctx.derive(Definition(before, made.transform()), *(item.function for item in group)))
         changed.update((item.var.name, Definition(item.var, made.rest(item))) for item in group)
     kept = (changed.get(item.var.name, item) for item in module.definitions)
-    return lambda_lift.run(with_definitions(module, (*kept, *added), ctx), LambdaLiftOptions(), ctx)
+    lifted = lambda_lift.run(with_definitions(module, (*kept, *added), ctx), LambdaLiftOptions(), ctx)
+    canonical = canonicalize_bindings.run(lifted, NoOptions(), ctx)
+    return without_unused(canonical, ctx, {item.var.name for item in added})
 
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A function, its weights, and the bindings that depend on nothing else."""
+    """A function, its weights, and the bindings that depend on nothing else; those of `copied` on no weight either."""
 
     var: GlobalVar
     function: Function
     count: int
     lifted: tuple[Binding, ...]
+    copied: frozenset[Binding]
 
     @property
     def weights(self) -> tuple[Var, ...]:
@@ -93,10 +100,15 @@ def _split(var: GlobalVar, function: Function, type_of: Mapping[Node, Type], ctx
     weights = function.params[count:]
     known: set[Node] = set(weights)
     sizes = {symbol for weight in weights for symbol in binding_symbols(type_of.get(weight))}
-    lifted: list[Binding] = []
+    constants: dict[Node, Binding] = {}
+    lifted: dict[Binding, None] = {}
     for binding in _dataflow_bindings(function):
         used = free_vars(binding.value)
-        if not used or not known.issuperset(used) or isinstance(binding.value, Function):
+        if isinstance(binding.value, Function) or not (known | constants.keys()).issuperset(used):
+            continue
+        if constants.keys() >= {*used}:
+            if not free_symbols(binding):
+                constants[binding.var] = binding
             continue
         unknown = sizes.symmetric_difference(sizes.union(free_symbols(binding)))
         if unknown:
@@ -104,8 +116,19 @@ def _split(var: GlobalVar, function: Function, type_of: Mapping[Node, Type], ctx
             ctx.remark(binding, "missed", f"{binding.var.name} stays: no weight has the size {names}")
             continue
         known.add(binding.var)
-        lifted.append(binding)
-    return _Split(var, function, count, tuple(lifted))
+        lifted.update(dict.fromkeys((*_needed(used, constants), binding)))
+    return _Split(var, function, count, tuple(lifted), frozenset(constants.values()))
+
+
+def _needed(used: Sequence[Var], constants: dict[Node, Binding]) -> tuple[Binding, ...]:
+    """Return the bindings of constants that variables depend on, in their order."""
+    needed: set[Node] = set(used)
+    found: list[Binding] = []
+    for var, binding in reversed(constants.items()):
+        if var in needed:
+            needed.update(free_vars(binding.value))
+            found.append(binding)
+    return tuple(reversed(found))
 
 
 def _dataflow_bindings(function: Function) -> Iterator[Binding]:
@@ -136,7 +159,9 @@ class _Group:
             place for place in count if any(split.weights[place] in vars for split, vars in self._with(used))
         ]
         self.outputs = [
-            item for item in self.common if any(step.var in vars for step, vars in zip(item, used, strict=True))
+            item
+            for item in self.common
+            if item[0] not in splits[0].copied and any(step.var in vars for step, vars in zip(item, used, strict=True))
         ]
 
     def _with(self, used: Sequence[set[Node]]) -> Iterator[tuple[_Split, set[Node]]]:
@@ -157,7 +182,7 @@ class _Group:
     def _used(self, index: int) -> set[Node]:
         """Return what a function still uses when the common steps are gone, with the weights that give its sizes."""
         split = self.splits[index]
-        gone = {steps[index] for steps in self.common}
+        gone = {steps[index] for steps in self.common}.difference(split.copied)
         body = split.function.body
         assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
         rest = [item for block in body.blocks for item in block.bindings if item not in gone]
@@ -180,15 +205,13 @@ class _Group:
         bundle = Var("model_params", TupleType(fields))
         steps = [item[0] for item in self.common]
         outputs = (*(split.weights[place] for place in self.direct), *(item[0].var for item in self.outputs))
-        waiting = {var: TupleGetItem(bundle, at) for at, var in enumerate(split.weights)}
-        taken: list[Binding] = []
-        for item in (*steps, Tuple(outputs)):
-            used = [var for var in waiting if var in free_vars(item)]
-            taken += (VarBinding(var, waiting.pop(var)) for var in used)
-            taken += (item,) if isinstance(item, Binding) else ()
+        uses = _FieldUses({var: TupleGetItem(bundle, at) for at, var in enumerate(split.weights)}, split, ctx)
+        for step in steps:
+            value = uses.taken(step.value)
+            uses.bindings.append(step if value is step.value else replace(step, value=value))
         ret_type = TupleType(tuple(self.type_of.get(var, OBJECT) for var in outputs))
-        made = Function((bundle,), _tuple_of(outputs, split, bundle, taken), ret_type, (("num_input", 0),))
-        own: dict[Var, Expr] = {item.var: DataflowVar(item.var.name, item.var.annotation) for item in taken}
+        made = Function((bundle,), _tuple_of(outputs, split, bundle, uses), ret_type, (("num_input", 0),))
+        own: dict[Var, Expr] = {item.var: DataflowVar(item.var.name, item.var.annotation) for item in steps}
         ctx.log.copied([*own.items()])
         symbols = {symbol: PrimVar(symbol.name, symbol.dtype) for symbol in free_symbols(made)}
         ctx.derive(made, *(item.function for item in self.splits), rule="function -> function of its weights")
@@ -198,7 +221,7 @@ class _Group:
     def rest(self, split: _Split) -> Function:
         """Return a function with the transformed weights as its parameters."""
         ctx, index = self.ctx, self.splits.index(split)
-        gone = [steps[index] for steps in self.common]
+        gone = [step for steps in self.common if (step := steps[index]) not in split.copied]
 
         def drop(node: Node) -> tuple[Node, ...] | None:
             """Rule: step that depends on weights only -> nothing."""
@@ -217,17 +240,54 @@ class _Group:
             *(steps[index].var for steps in self.outputs),
         )
         function = ctx.rewrite(split.function, drop, join_blocks)
-        made = replace(function, params=params)
+        made = replace(function, params=params, body=_with_result(function, ctx))
         ctx.log.rebuilt(function, made)
         return ctx.substitute(made, own)
 
 
-def _tuple_of(outputs: tuple[Var, ...], split: _Split, bundle: Var, steps: Sequence[Binding]) -> SeqExpr:
+class _FieldUses:
+    """Bindings that take the field of a tuple anew for each use of the weight that it is, as apache-tvm has them."""
+
+    def __init__(self, fields: Mapping[Var, TupleGetItem], split: _Split, ctx: PassContext) -> None:
+        self.fields = fields
+        self.names = names_in(split.function)
+        self.ctx = ctx
+        self.met: set[Var] = set()
+        self.bindings: list[Binding] = []
+
+    def taken(self, value: Expr) -> Expr:
+        """Return a value with variables of fields in place of weights, which are bound first."""
+        match value:
+            case Var() if (field := self.fields.get(value)) is not None:
+                name = self.names.fresh(value.name) if value in self.met else value.name
+                self.met.add(value)
+                var = self.ctx.derive(DataflowVar(name, value.annotation), value)
+                self.bindings.append(self.ctx.derive(VarBinding(var, field), value))
+                return var
+            case Call() | Tuple() | TupleGetItem():
+                return map_children(value, lambda part: self.taken(part) if isinstance(part, Expr) else part)
+            case _:
+                return value
+
+
+def _tuple_of(outputs: tuple[Var, ...], split: _Split, bundle: Var, uses: _FieldUses) -> SeqExpr:
     """Return the body that gives `outputs`; all the weights as they are have their tuple already."""
     if not outputs or outputs == split.weights:
         return SeqExpr((), bundle if outputs else Tuple())
-    result = Var(names_in(split.function).fresh("output_tuple"))
-    return SeqExpr((DataflowBlock((*steps, VarBinding(result, Tuple(outputs)))),), result)
+    fields = uses.taken(Tuple(outputs))
+    result = Var(uses.names.fresh("output_tuple"))
+    return SeqExpr((DataflowBlock((*uses.bindings, VarBinding(result, fields))),), result)
+
+
+def _with_result(function: Function, ctx: PassContext) -> SeqExpr:
+    """Return the body of a function with a variable for the tuple that it returns."""
+    body = function.body
+    assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
+    if not isinstance(body.body, Tuple) or not body.body.fields:
+        return body
+    result = Var(names_in(function).fresh("gv"))
+    block = ctx.derive(BindingBlock((VarBinding(result, body.body),)), body.body)
+    return ctx.rewrite(replace(body, blocks=(*body.blocks, block), body=result), join_blocks)
 
 
 def _symbol_map(olds: Iterable[Var], news: Iterable[Var]) -> dict[PrimVar, PrimVar]:
