@@ -166,7 +166,7 @@ class _Comparison:
                 left, right = _sorted_attrs(left), _sorted_attrs(right)
             self.stack.append((_Path(path, f".{name}"), left, right))
         match a, b:
-            case ((VarBinding(), VarBinding()) | (MatchCast(), MatchCast())) if not self.strict:
+            case (VarBinding(), VarBinding()) | (MatchCast(), MatchCast()) if not self.strict:
                 return self.let_variable(a.var, b.var)
             case _:
                 return None
