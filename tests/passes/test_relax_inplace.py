@@ -39,6 +39,10 @@ CASES = {
         "p = R.nn.relu(z); b = R.nn.silu(a); u = (p, b)",
     ),
     "a symbolic size": (PAIR.replace("2, 3", "'n', 3"), "z = R.add(x, y); p = R.nn.relu(z); u = R.multiply(p, y)"),
+    "a product of symbolic sizes": (
+        PAIR.replace("2, 3", "'n', 'm'").replace("1, 3", "1, 'm'"),
+        "n = T.int64(); m = T.int64(); z = R.add(x, y); p = R.reshape(z, R.shape([n * m])); u = R.nn.relu(p)",
+    ),
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from relax_core.ir.expr import (
     Function,
     GlobalVar,
     Op,
+    ShapeExpr,
     TensorType,
     Tuple,
     Type,
@@ -123,9 +124,10 @@ class _Rewriting:
             return None
         # The same variable may be there twice: then the argument is counted as in the call.
         index = places[min(sum(item is source for item in call.args[:at]), len(places) - 1)]
-        kernel = self.ctx.derive(_into_argument(made.prim_func, index), call)
+        kernel = self.ctx.derive(_into_argument(made.prim_func, index, len(made.args)), call)
         callee = self.global_for(kernel, f"{made.name}_inplace", call)
-        args = (callee, Tuple(made.args), ints((index,)))
+        scalars = (ShapeExpr(made.tir_vars),) if made.tir_vars else ()
+        args = (callee, Tuple(made.args), ints((index,)), *scalars)
         return self.ctx.derive(Call(Op("relax.call_tir_inplace"), args, type_args=made.out, span=call.span), call)
 
     def legalized(self, call: Call) -> Legalized | None:
@@ -147,12 +149,12 @@ class _Rewriting:
         return var
 
 
-def _into_argument(kernel: PrimFunc, index: int) -> PrimFunc:
-    """Return a kernel that writes into the buffer of a parameter instead of that of its last."""
-    handle = kernel.params[-1]
+def _into_argument(kernel: PrimFunc, index: int, result: int) -> PrimFunc:
+    """Return a kernel that writes into the buffer of the parameter `index` instead of that of `result`."""
+    handle = kernel.params[result]
     target, output = kernel.buffer_of(kernel.params[index]), kernel.buffer_of(handle)
     assert target is not None, "the arguments of kernels are buffers"
-    assert output is not None, "the last parameter of a kernel is its result"
+    assert output is not None, "a kernel's result is a buffer"
     memo: dict[Node, Node] = {output: target}
     for node in postorder(kernel.body):
         if node not in memo:
@@ -160,7 +162,9 @@ def _into_argument(kernel: PrimFunc, index: int) -> PrimFunc:
     body = memo[kernel.body]
     assert isinstance(body, Stmt), "a statement stays one"
     buffers = tuple(item for item in kernel.buffers if item.handle is not handle)
-    return replace(kernel, params=kernel.params[:-1], buffers=buffers, body=body)
+    return replace(
+        kernel, params=tuple(item for item in kernel.params if item is not handle), buffers=buffers, body=body
+    )
 
 
 PASS = Pass(
