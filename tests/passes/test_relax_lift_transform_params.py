@@ -37,13 +37,13 @@ ALIKE = {
     "sizes of inputs stay": function("x (2, 'k'); w (4,)", "t = R.reshape(w, R.shape([k, 4 // k])); y = R.matmul(x, t)",
                                      "y").replace("with R.data", "k = T.int64()\n        with R.data"),
     "sizes of weights move": function("x (2, 'k'); w ('k', 4)", "t = R.exp(w); y = R.matmul(x, t)", "y"),
-    "copies of constants move": function(VECTORS, "d = R.zeros(R.shape([4]), 'float32'); e = R.exp(d); t = R.add(e, v); "
-                                         "y = R.add(x, t); z = R.add(y, d)", "z"),
+    "copies of constants move": function(VECTORS, "d = R.zeros(R.shape([4]), 'float32'); e = R.exp(d); "
+                                         "t = R.add(e, v); y = R.add(x, t); z = R.add(y, d)", "z"),
     "a weight moves and is passed on": function(VECTORS, "t = R.exp(v); y = R.add(x, t); z = R.add(y, v)", "z"),
     "each use takes a weight": function(VECTORS, "t = R.multiply(v, v); s = R.add(t, v); y = R.add(x, s)", "y"),
     "other names are no results": function(VECTORS, "t = R.exp(v); s = t; y = R.add(x, s)", "y"),
-    "tuples of weights are opened": function(VECTORS, "l = (v,); m = (l, w); a = m[0]; b = a[0]; t = R.multiply(v, w); "
-                                             "y = R.add(x, b); z = R.add(y, t)", "z"),
+    "tuples of weights are opened": function(VECTORS, "l = (v,); m = (l, w); a = m[0]; b = a[0]; "
+                                             "t = R.multiply(v, w); y = R.add(x, b); z = R.add(y, t)", "z"),
     "a tuple is returned": function(VECTORS, "t = R.exp(v); y = R.add(x, t)", "(y, x)", outputs="y"),
     "nothing is needed": function(VECTORS, "y = R.add(x, x)", "y"),
     "all is needed": function(VECTORS, "y = R.add(v, x); z = R.add(y, w)", "z"),

@@ -12,9 +12,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Write `x (a + b)` as `x a + x b`, also where the sum is transposed, unless the sum is one of weights.
 
     A sum that repeats a row stays: its terms are no matrices of the same height. The products have the dtype that the
-    product of the sum asks for; TVM leaves that out, and the module is then ill-typed. TVM also expands a sum of weights
-    one of which is computed by a binding, which costs products at run time; and stops where the terms of a transposed
-    sum have different ranks.
+    product of the sum asks for; TVM leaves that out, and the module is then ill-typed. TVM also expands a sum of
+    weights one of which is computed by a binding, which costs products at run time; and stops where the terms of a
+    transposed sum have different ranks.
     """
     return rewrite_calls(module, "matmul", _expanded, "a product of a sum is the sum of the products", ctx)
 

@@ -21,9 +21,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Drop unused parameters from private functions and from the calls of them.
 
     A dimension that only such a parameter gives becomes a parameter of its own, a shape; of several the one that the
-    function uses last comes first, as in TVM, where the order of three or more varies from process to process. TVM stops with an internal error if a
-    caller does not know that dimension, and changes functions that are also used as values, whose callers then pass
-    too much: here the parameter, or the function, stays as it is.
+    function uses last comes first, as in TVM, where the order of three or more varies from process to process. TVM
+    stops with an internal error if a caller does not know that dimension, and changes functions that are also used as
+    values, whose callers then pass too much: here the parameter, or the function, stays as it is.
     """
     uses = uses_of(module)
     type_of = ctx.types(module)
