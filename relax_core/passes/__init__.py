@@ -118,7 +118,7 @@ from relax_core.passes.tir.memory import (
     plan_buffer_allocation_location,
     storage_rewrite,
 )
-from relax_core.passes.tir.scalars import common_subexpr_elim
+from relax_core.passes.tir.scalars import common_subexpr_elim, narrow_data_type
 from relax_core.passes.tir.schedule import annotate, default_gpu_schedule, unannotate
 from relax_core.passes.tir.schedule.blocks import (
     blockize,
@@ -247,6 +247,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             vectorize_loop,
             storage_rewrite,
             common_subexpr_elim,
+            narrow_data_type,
             remove_no_op,
             hoist_if_then_else,
             loop_partition,

@@ -13,8 +13,9 @@ _RUNTIME = "LowerAllocTensor, KillAfterLastUse, LowerRuntimeBuiltin, ComputePrim
 DEFAULT_BUILD = f"{_LIBRARIES}, LegalizeOps, {_DATAFLOW}, StaticPlanBlockMemory, RewriteCUDAGraph, {_RUNTIME}"
 S_TIR = (
     "CanonicalizeLoop, LowerInitBlock, PlanAndUpdateBufferAllocationLocation, ConvertBlocksToOpaque, "
-    "CompactBufferAllocation, LowerMatchBuffer, StmtSimplify, LowerOpaqueBlock, FlattenBuffer, LoopPartition, "
-    "VectorizeLoop, StorageRewrite, HoistIfThenElse, UnrollLoop, StmtSimplify, RemoveNoOp, CommonSubexprElim"
+    "CompactBufferAllocation, LowerMatchBuffer, StmtSimplify, LowerOpaqueBlock, FlattenBuffer, NarrowDataType, "
+    "LoopPartition, VectorizeLoop, StorageRewrite, HoistIfThenElse, UnrollLoop, StmtSimplify, RemoveNoOp, "
+    "CommonSubexprElim"
 )
 """TVM's default for prim funcs on a CPU, `tirx.get_tir_pipeline("s_tir")`, as far as its passes are here."""
 
