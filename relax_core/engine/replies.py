@@ -1,7 +1,7 @@
 """Replies that hold texts and places only: what the command line prints, a listing, where a run stops."""
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -348,10 +348,20 @@ class EffectsView(msgspec.Struct, frozen=True):
         return "\n".join(lines)
 
 
-class CostRow(msgspec.Struct, frozen=True):
-    """What one call of the entry costs at a stage; `analysis.cost` says what is counted.
+COST_FIGURES: Final = (
+    ("Operators", "operator_calls"),
+    ("Kernels", "kernels"),
+    ("Launches", "launches"),
+    ("Operations", "operations"),
+    ("Bytes moved", "moved_bytes"),
+    ("Peak bytes", "peak_bytes"),
+)
+"""The figures of a `CostRow` in the order of tables, each with its head."""
 
-    `unknown` names what is not counted, with how often it occurs: with any of it the figures are a lower bound.
+
+class CostRow(msgspec.Struct, frozen=True):
+    """What one call of the entry costs at a stage; the figures are those of `rc.costs_of`.
+
     `added` and `removed` are the operators and packed functions of which the pass left more calls, or fewer.
     """
 
@@ -364,30 +374,32 @@ class CostRow(msgspec.Struct, frozen=True):
     moved_bytes: int = 0
     peak_bytes: int = 0
     unknown: tuple[tuple[str, int], ...] = ()
+    lower_bounds: tuple[str, ...] = ()
     added: tuple[tuple[str, int], ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
     hindrance: str = ""
     """Why there are no figures, such as that the stage has no function of that name."""
 
-    def change_words(self) -> str:
-        """Say what the pass added and removed, such as `+2 relax.call_tir, -1 relax.add`."""
-        parts = [f"+{count} {name}" for name, count in self.added] + [
-            f"-{count} {name}" for name, count in self.removed
-        ]
-        return ", ".join(parts)
+    def figure(self, name: str) -> str:
+        """Write a figure, with ≥ if it is a lower bound, "-" if nothing is known of it."""
+        found, is_open = int(getattr(self, name)), name in self.lower_bounds
+        if self.hindrance or (is_open and not found):
+            return "-"
+        return f"≥ {found:,}" if is_open else f"{found:,}"
 
-    def unknown_words(self) -> str:
-        """Say what is not counted, such as `operators that are no kernels yet (5)`."""
-        return "; ".join(f"{name} ({count})" for name, count in self.unknown)
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of a table: the stage, then the figures in the order of `COST_FIGURES`."""
+        return (f"{self.index} {self.name}", *(self.figure(name) for _, name in COST_FIGURES))
 
     def notes(self) -> Iterator[str]:
-        """Yield what is to be said besides the figures."""
+        """Yield what is to be said besides the figures, such as `+2 relax.call_tir, -1 relax.add`."""
         if self.hindrance:
             yield self.hindrance
-        if self.added or self.removed:
-            yield self.change_words()
+        signed = (("+", self.added), ("-", self.removed))
+        if changes := [f"{sign}{count} {name}" for sign, names in signed for name, count in names]:
+            yield ", ".join(changes)
         if self.unknown:
-            yield f"not counted: {self.unknown_words()}"
+            yield "not counted: " + "; ".join(f"{name} ({count})" for name, count in self.unknown)
 
 
 class CostsView(msgspec.Struct, frozen=True):
@@ -406,7 +418,8 @@ class CostsView(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """Set the figures in columns; below a stage what the pass added and removed, and what is not counted."""
-        lines = [_COST_HEADS, *map(_cells, self.rows)]
+        heads = ("stage", *(head.lower() for head, _ in COST_FIGURES))
+        lines = [heads, *(row.cells() for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = [self.title]
         for line, row in zip(lines, (None, *self.rows), strict=True):
@@ -414,18 +427,6 @@ class CostsView(msgspec.Struct, frozen=True):
             shown.append("  ".join((name[0].ljust(name[1]), *(cell.rjust(width) for cell, width in figures))))
             shown += [] if row is None else [f"    {words}" for words in row.notes()]
         return "\n".join(shown)
-
-
-_COST_HEADS = ("stage", "operators", "kernels", "launches", "operations", "bytes moved", "peak bytes")
-
-
-def _cells(row: CostRow) -> tuple[str, ...]:
-    if row.hindrance:
-        return (f"{row.index} {row.name}", *["-"] * 6)
-    least = "≥ " if row.unknown else ""
-    figures = (row.operations, row.moved_bytes, row.peak_bytes)
-    counts = (row.operator_calls, row.kernels, row.launches)
-    return (f"{row.index} {row.name}", *map(str, counts), *(f"{least}{number:,}" for number in figures))
 
 
 class TensorPage(msgspec.Struct, frozen=True):

@@ -202,6 +202,11 @@ def bits_of(dtype: str) -> int:
     return lanes_of(dtype) * (int(digits[1]) if digits else 8 if scalar_of(dtype) == "bool" else 0)
 
 
+def bytes_of(dtype: str, count: int) -> int:
+    """Return how many bytes `count` values take; values of less than a byte are packed."""
+    return -(-count * (bits_of(dtype) or 8) // 8)
+
+
 def broadcast(value: PrimExpr, lanes: int) -> PrimExpr:
     """Repeat a scalar in every lane of a vector."""
     return Intrinsic("Broadcast", (value, IntImm(lanes, "int32")), vector_of(dtype_of(value), lanes), span=value.span)

@@ -5,11 +5,11 @@ lane of a vector; comparisons, conversions and all arithmetic of indices count f
 held, and of two branches the one with more operations counts, so that the number is an upper bound.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Final
+from typing import Final, TypeAlias
 
-from relax_core.ir.integer.evaluate import NoValueError, evaluate
+from relax_core.analysis.cost.sizes import Sizes, UnknownCostError, known_size, size_of
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, Select, lanes_of
 from relax_core.ir.tir import (
@@ -28,8 +28,7 @@ from relax_core.ir.tir import (
     While,
 )
 
-Sizes = Mapping[PrimVar, int]
-Argument = tuple[int, ...] | int | None
+Argument: TypeAlias = tuple[int, ...] | int | None
 """The shape of a tensor, the value of a scalar, or `None` for what is not known."""
 
 _OPERATIONS: Final = frozenset(("+", "-", "*", "/", "//", "%", "truncdiv", "truncmod", "min", "max"))
@@ -39,10 +38,6 @@ _NO_OPERATION: Final = frozenset(
 )  # fmt: skip
 _NO_WORK: Final = frozenset(("ret", "assume", "tvm_storage_sync"))
 """Intrinsics that a statement may evaluate without computing anything."""
-
-
-class UnknownCostError(Exception):
-    """What a program costs cannot be told from its text; the message says why."""
 
 
 def operations(function: PrimFunc, arguments: Sequence[Argument]) -> int:
@@ -64,10 +59,9 @@ def _bound_sizes(function: PrimFunc, arguments: Sequence[Argument]) -> dict[Prim
             case int() if buffer is None:
                 sizes[param] = given
             case tuple() if buffer is not None and len(buffer.shape) == len(given):
-                own = (pair for pair in zip(buffer.shape, given, strict=True) if isinstance(pair[0], PrimVar))
-                for dim, size in own:
-                    assert isinstance(dim, PrimVar)
-                    sizes.setdefault(dim, size)
+                for dim, size in zip(buffer.shape, given, strict=True):
+                    if isinstance(dim, PrimVar):
+                        sizes.setdefault(dim, size)
             case _:
                 pass
     return sizes
@@ -118,11 +112,8 @@ def _inner(stmt: Stmt) -> Iterator[Stmt]:
 
 
 def _bind(var: PrimVar, value: PrimExpr, sizes: dict[PrimVar, int]) -> None:
-    try:
-        found = evaluate(value, sizes)
-    except NoValueError:
-        return
-    if isinstance(found, int):
+    found = known_size(value, sizes)
+    if found is not None:
         sizes[var] = found
 
 
@@ -130,21 +121,6 @@ def _reduced(block: Block, sizes: Sizes) -> int:
     """Return how often a block runs for each time that its init statement does."""
     extents = (item.extent for item in block.iter_vars if item.kind == "reduce")
     return max(prod(size_of(extent, sizes, f"an extent of the block `{block.name}`") for extent in extents), 1)
-
-
-def size_of(expr: PrimExpr, sizes: Sizes, what: str) -> int:
-    """Return the value of a size.
-
-    Raises:
-        UnknownCostError: it depends on more than `sizes`; the message says `what` is not known.
-    """
-    try:
-        found = evaluate(expr, sizes)
-    except (NoValueError, AssertionError):
-        raise UnknownCostError(f"{what} is not known before the run") from None
-    if not isinstance(found, int):
-        raise UnknownCostError(f"{what} is no integer")
-    return found
 
 
 def _in_value(root: PrimExpr) -> int:

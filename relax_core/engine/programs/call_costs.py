@@ -13,7 +13,7 @@ def costs_of(module: IRModule, entry: str = "main", sizes: Mapping[str, int] | N
 
     That is: operations on values, bytes that operators and kernels read and write, launches, kernels, and the bytes of
     results and storages that are held at once. Symbolic dimensions have the `sizes` of their names, small ones by
-    default. `unknown` names what is not counted; with any of it the figures are a lower bound.
+    default. `unknown` names what is not counted, and `lower_bounds` the figures that it is part of.
 
     Raises:
         KeyError: the module has no Relax function `entry`.

@@ -1,7 +1,7 @@
 """The answer about what a call costs at each stage of a pipeline."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 
 import msgspec
 
@@ -32,20 +32,22 @@ def _view(opened: OpenProgram, context: RequestContext) -> CostsView:
     return CostsView(entry, tuple(dict(shown).items()), tuple(_rows(opened, context, entry, sizes)))
 
 
-def _rows(opened: OpenProgram, context: RequestContext, entry: str, sizes: dict[str, int]) -> Iterator[CostRow]:
+def _rows(opened: OpenProgram, context: RequestContext, entry: str, sizes: Mapping[str, int]) -> Iterator[CostRow]:
     stages = opened.compilation.stages(context.report, context.is_cancelled)
-    before: Counter[str] | None = None
+    before = operators_of(opened.compilation.module_at(0))
     for number, name in enumerate(("Source", *(item.pass_name for item in stages))):
+        if number and stages[number - 1].is_failed:
+            yield CostRow(number, name, hindrance=f"the pass failed: {stages[number - 1].diagnostics[0].message}")
+            continue
         if number and not stages[number - 1].is_changed:
             continue
         if context.is_cancelled():
             raise RunError((Diagnostic("VM008", "cancelled while counting what the stages cost"),))
         context.report(Progress(f"Counting after {name}" if number else "Counting", number, len(stages)))
         module = opened.compilation.module_at(number)
-        operators = operators_of(module)
-        known = operators if before is None else before
-        added, removed = (tuple(item.most_common()) for item in (operators - known, known - operators))
-        before = operators
+        after = operators_of(module)
+        added, removed = (tuple(item.most_common()) for item in (after - before, before - after))
+        before = after
         row = _row(number, name, with_entries(module), entry, sizes)
         yield msgspec.structs.replace(row, added=added, removed=removed)
 
@@ -54,17 +56,6 @@ def _row(number: int, name: str, module: IRModule, entry: str, sizes: Mapping[st
     if dialect_of(module) == "relay":
         return CostRow(number, name, hindrance="costs are counted in Relax, and this is Relay")
     try:
-        found = costs_of(module, entry, sizes)
+        return CostRow(number, name, **asdict(costs_of(module, entry, sizes)))
     except KeyError:
         return CostRow(number, name, hindrance=f"there is no function `{entry}`")
-    return CostRow(
-        number,
-        name,
-        found.operator_calls,
-        found.kernels,
-        found.launches,
-        found.operations,
-        found.moved_bytes,
-        found.peak_bytes,
-        found.unknown,
-    )

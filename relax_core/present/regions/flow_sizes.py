@@ -1,9 +1,9 @@
 """The sizes of values that cross the border of a region."""
 
-import numpy as np
+from math import prod
 
 from relax_core.ir.expr import PrimType, TensorType, TupleType, Type
-from relax_core.ir.prim import IntImm
+from relax_core.ir.prim import IntImm, bytes_of
 from relax_core.present.regions.region_models import Flow
 
 
@@ -12,21 +12,15 @@ def size_bytes(type_: Type | None) -> int | None:
     match type_:
         case TensorType(dims=tuple() as dims, dtype=str(dtype)):
             sizes = tuple(dim.value for dim in dims if isinstance(dim, IntImm))
-            return int(np.prod(sizes, dtype=np.int64)) * dtype_bytes(dtype) if len(sizes) == len(dims) else None
+            return bytes_of(dtype, prod(sizes)) if len(sizes) == len(dims) else None
         case TupleType(fields=fields):
             sizes = tuple(map(size_bytes, fields))
             known = tuple(item for item in sizes if item is not None)
             return sum(known) if len(known) == len(sizes) else None
         case PrimType(dtype=str(dtype)):
-            return dtype_bytes(dtype)
+            return bytes_of(dtype, 1)
         case _:
             return None
-
-
-def dtype_bytes(dtype: str) -> int:
-    """Return the size of an element in whole bytes; a bool takes one."""
-    digits = "".join(char for char in dtype if char.isdigit())
-    return (int(digits) + 7) // 8 if digits else 1
 
 
 def known_bytes(flows: tuple[Flow, ...]) -> int:

@@ -5,8 +5,8 @@ from typing import Final
 import streamlit as st
 
 from relax_core.engine.protocol import CostsOf, Failure
-from relax_core.engine.replies import CostRow, CostsView
-from relax_core.present.escape import literal
+from relax_core.engine.replies import COST_FIGURES, CostsView
+from relax_core.present.escape import literal, table
 from views.pages.passes.state import PassesState
 from views.shell.failures import show_failure
 from views.state.session import select, state
@@ -16,7 +16,8 @@ from views.worker.program import given_program
 _HELP: Final = "Count operations, bytes, launches and memory of a call after each pass, without running it"
 _WHAT: Final = (
     "Operations are those on values, bytes those that operators and kernels read and write, the peak what results and "
-    "storages take at once. Where something is not counted, the figures are a lower bound."
+    "storages take at once if each is freed behind its last use. What is not counted is named, and makes a figure a "
+    "lower bound (≥)."
 )
 
 
@@ -44,26 +45,11 @@ def _show(view: CostsView) -> None:
     if "" not in hindrances:
         st.info(literal("; ".join(sorted(hindrances))))
         return
-    rows = [_cells(row) for row in view.rows]
-    # A column that says nothing is none.
-    columns = [name for name in rows[0] if any(row[name] not in ("", 0) for row in rows)]
-    st.dataframe([{name: row[name] for name in columns} for row in rows], hide_index=True, key="passes.costs.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    heads = ("Stage", *(head for head, _ in COST_FIGURES))
+    figures = [dict(zip(heads, row.cells(), strict=True)) for row in view.rows]
+    right = {head: st.column_config.TextColumn(alignment="right") for head in heads[1:]}
+    st.dataframe(figures, hide_index=True, key="passes.costs.table", column_config=right)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
     st.caption(_WHAT)
-
-
-def _cells(row: CostRow) -> dict[str, str | int | None]:
-    figures = (
-        ("Operators", row.operator_calls),
-        ("Kernels", row.kernels),
-        ("Launches", row.launches),
-        ("Operations", row.operations),
-        ("Bytes moved", row.moved_bytes),
-        ("Peak bytes", row.peak_bytes),
-    )
-    return {
-        "Stage": f"{row.index} {row.name}",
-        # Of a figure that is nothing besides what is not counted, nothing is known.
-        **{name: None if row.hindrance or (row.unknown and not figure) else figure for name, figure in figures},
-        "Not counted": row.hindrance or row.unknown_words(),
-        "Added and removed": row.change_words(),
-    }
+    noted = [(f"{row.index} {row.name}", "; ".join(row.notes())) for row in view.rows if any(row.notes())]
+    if noted:
+        st.markdown(table(("Stage", "Calls that came and went, and what is not counted"), noted))

@@ -9,7 +9,7 @@ import streamlit as st
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.requests import CompareValuesOf
 from relax_core.engine.protocol import CostsOf, Failure, PipelineOf, Program
-from relax_core.engine.replies import CostRow
+from relax_core.engine.replies import COST_FIGURES
 from relax_core.present.escape import badge, prose
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.state import PassesState
@@ -20,19 +20,11 @@ from views.worker.connection import ask, run_again
 from views.worker.program import given_program, program_of
 
 _COLOURS: Final = {"same": "green", "different": "red"}
-_FIGURES: Final = (
-    ("Operators", "operator_calls"),
-    ("Kernels", "kernels"),
-    ("Launches", "launches"),
-    ("Operations", "operations"),
-    ("Bytes moved", "moved_bytes"),
-    ("Peak bytes", "peak_bytes"),
-)
 
 
 def change_pipeline(text: str, ran: str) -> None:
     """Open another pipeline, "" for the default one, and keep the one that `ran` to be compared with."""
-    go_to_stage(FIRST_SHOWN, pipeline=text, earlier="" if text == ran else ran)
+    go_to_stage(FIRST_SHOWN, pipeline=text, earlier=state(PassesState).earlier if text == ran else ran)
 
 
 def show_what_if(ran: str) -> None:
@@ -75,24 +67,20 @@ def _show_values(before: Program, now: Program) -> None:
 
 
 def _show_figures(before: Program, now: Program) -> None:
-    rows: dict[str, dict[str, float | None]] = {name: {} for name in ("Passes that changed it", "Milliseconds")}
+    rows: dict[str, dict[str, str]] = {name: {} for name in ("Passes that changed it", "Milliseconds")}
     for side, program in (("Before", before), ("Now", now)):
-        costs, ran = ask(CostsOf(program)), ask(PipelineOf(program))
-        for failure in (costs, ran):
-            if isinstance(failure, Failure):
-                show_failure(failure)
-                return
-        assert not isinstance(costs, Failure)
-        assert not isinstance(ran, Failure)
-        rows["Passes that changed it"][side] = sum(stage.is_changed for stage in ran.stages)
-        rows["Milliseconds"][side] = round(ran.seconds * 1000, 1)
-        for name, figure in _FIGURES:
-            rows.setdefault(name, {})[side] = _figure(costs.rows[-1], figure)
+        costs = ask(CostsOf(program))
+        if isinstance(costs, Failure):
+            show_failure(costs)
+            return
+        ran = ask(PipelineOf(program))
+        if isinstance(ran, Failure):
+            show_failure(ran)
+            return
+        rows["Passes that changed it"][side] = str(sum(stage.is_changed for stage in ran.stages))
+        rows["Milliseconds"][side] = f"{ran.seconds * 1000:,.1f}"
+        for head, name in COST_FIGURES:
+            rows.setdefault(head, {})[side] = costs.rows[-1].figure(name)
     shown = [{"": name, **sides} for name, sides in rows.items()]
-    st.dataframe(shown, hide_index=True, key="passes.what_if.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
-
-
-def _figure(row: CostRow, name: str) -> int | None:
-    """Return a figure, `None` for one of which nothing is known."""
-    found = int(getattr(row, name))
-    return None if row.hindrance or (row.unknown and not found) else found
+    right = {side: st.column_config.TextColumn(alignment="right") for side in ("Before", "Now")}
+    st.dataframe(shown, hide_index=True, key="passes.what_if.table", column_config=right)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
