@@ -57,8 +57,9 @@ def split(texts: Sequence[str], entry: str = "") -> int:
     if not wholes or wholes[0] != 0 or len(set(texts)) < len(texts):
         return 0
     weights = [len(text) for text in texts]
+    average = sum(weights[number] for number in wholes) // len(wholes)
     for number in wholes:
-        weights[number] = _WHOLE_WEIGHT * sum(len(texts[item]) for item in wholes) // len(wholes)
+        weights[number] = _WHOLE_WEIGHT * average
     if sum(weights) < LONG:
         return 0
     defined = set(_DEFINED.findall(texts[0]))

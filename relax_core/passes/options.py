@@ -2,7 +2,7 @@
 
 import dataclasses
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -123,7 +123,7 @@ def _described_list(item: Any, *, is_plural: bool) -> str:
     return f"{'lists' if is_plural else 'a list'} of {described(item, is_plural=True)}"
 
 
-def _alternatives(words: Any) -> str:
+def _alternatives(words: Iterable[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last
 

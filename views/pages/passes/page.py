@@ -118,7 +118,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
                 is_default = text.strip() == default and not current.pipeline
-                change_pipeline("" if is_default else text, default if is_default else current.pipeline or default)
+                change_pipeline("" if is_default else text, current.pipeline or default)
                 run_again()
                 st.rerun()
             if st.button("Default pipeline", key="passes.default"):
