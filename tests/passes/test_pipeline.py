@@ -52,6 +52,8 @@ def test_an_empty_pipeline_has_no_steps() -> None:
         ("FuseOps(max_depth='x')", "PS002", "max_depth='x'", ""),
         ("LegalizeOps(operators=[None])", "PS002", "operators=[None]", ""),
         ("LegalizeOps(custom=[1])", "PS002", "custom=[1]", ""),
+        ("Reindex(block='sum', buffer='A')", "PS002", "buffer='A'", "the default is ('read', 0)"),
+        ("TransformLayout(block='sum', buffer=('in', 0))", "PS002", "buffer=('in', 0)", "the default is ('write', 0)"),
         ("LambdaLift('tvm')", "PS002", "'tvm'", "write names='tvm'"),
         ("LambdaLift(names='2020')", "PS002", "names='2020'", ""),
         ("Normalize(deep=1)", "PS002", "deep=1", "Normalize has no options"),

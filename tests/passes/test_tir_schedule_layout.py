@@ -148,7 +148,6 @@ UNSAFE = {
         STEP, "D has strides of its own",
     ),
     "strides": (TEXT, f"StorageAlign(block='sum', axis=0, factor=32), {STEP}", "sum asks for strides of D"),
-    "no place": (TEXT, STEP.replace("index_map", "buffer='D', index_map"), "a buffer is named by its place"),
 }  # fmt: skip
 
 

@@ -107,7 +107,6 @@ REFUSED = {
         READ, "sum does not only read C"),
     "a buffer that is not there": (ONCE, "Reindex(block='sum', buffer=('read', 1))",
                                    "sum reads 1 buffers, not one with the number 1"),
-    "no place": (ONCE, "Reindex(block='sum', buffer='A')", "a buffer is named by its place"),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.integer.prove import prove_equal
@@ -33,6 +33,8 @@ from relax_core.passes.tir.schedule.nest import Nest, guard_of
 from relax_core.passes.tir.sequences import leaves_early
 
 N = TypeVar("N", bound=Node)
+BufferPlace = tuple[Literal["read", "write"], int]
+"""Which of the buffers that a block reads, or writes: `("read", 0)` is the first that it reads."""
 
 
 def top_level(function: PrimFunc) -> tuple[Stmt, ...]:
@@ -305,6 +307,12 @@ def loops_of(nest: Nest, node: Node) -> tuple[For, ...]:
         if isinstance(stmt, For) and any(item is node for item in preorder(stmt.body)):
             loops.append(stmt)
     return tuple(loops)
+
+
+def buffer_at(nest: Nest, place: BufferPlace) -> Buffer:
+    """Return the buffer that the block reads or writes at `place`."""
+    kind, number = place
+    return read(nest, number) if kind == "read" else written(nest, number)
 
 
 def read(nest: Nest, number: int) -> Buffer:

@@ -19,14 +19,14 @@ from relax_core.passes.tir.schedule.blocks.compute_location import (
 )
 from relax_core.passes.tir.schedule.nest import Nest, nest_of
 from relax_core.passes.tir.schedule.scope import (
+    BufferPlace,
+    buffer_at,
     changed,
     first_access,
     holder_of,
-    read,
     top_level,
     with_given,
     with_stmts,
-    written,
 )
 
 
@@ -35,7 +35,7 @@ class ReindexOptions:
     """A block, and which of the buffers that it accesses: `("read", 0)` or `("write", 0)`."""
 
     block: str
-    buffer: tuple[str, int] = ("read", 0)
+    buffer: BufferPlace = ("read", 0)
     function: str = ""
 
 
@@ -55,14 +55,9 @@ def run(module: IRModule, options: ReindexOptions, ctx: PassContext) -> IRModule
     in range only under a condition of the block, and reads out of the buffer there.
     """
     nest = nest_of(module, options.block, options.function, ctx)
-    match options.buffer:
-        case ("read" | "write" as kind, int() as number):
-            pass
-        case _:
-            nest.refuse("a buffer is named by its place", nest.block, "write buffer=('read', 0) or ('write', 0)")
     only_simple(nest, nest.block)
-    is_read = kind == "read"
-    access = _access(nest, read(nest, number) if is_read else written(nest, number), is_read=is_read)
+    is_read = options.buffer[0] == "read"
+    access = _access(nest, buffer_at(nest, options.buffer), is_read=is_read)
     place = holder_of(nest, nest.block)
     stmt = top_level(nest.function)[place]
     _check(nest, access, stmt, is_read=is_read)

@@ -14,7 +14,7 @@ from relax_core.passes.tir.schedule.buffers.index_map import IndexMap, IndexMapE
 from relax_core.passes.tir.schedule.buffers.storage_align import KEY
 from relax_core.passes.tir.schedule.instances import instances_of
 from relax_core.passes.tir.schedule.nest import Nest, nest_of, replaced
-from relax_core.passes.tir.schedule.scope import allocated, changed, only_elements, read, written
+from relax_core.passes.tir.schedule.scope import BufferPlace, allocated, buffer_at, changed, only_elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class TransformLayoutOptions:
     """A block, which of the buffers that it accesses, and the map, as text: "lambda i, j: (j // 4, i, j % 4)"."""
 
     block: str
-    buffer: tuple[str, int] = ("write", 0)
+    buffer: BufferPlace = ("write", 0)
     index_map: str = ""
     function: str = ""
 
@@ -34,13 +34,7 @@ def run(module: IRModule, options: TransformLayoutOptions, ctx: PassContext) -> 
     not known here. It changes the signature for a parameter, whose callers are then wrong; that is refused.
     """
     nest = nest_of(module, options.block, options.function, ctx)
-    match options.buffer:
-        case ("write", int() as number):
-            buffer = written(nest, number)
-        case ("read", int() as number):
-            buffer = read(nest, number)
-        case _:
-            nest.refuse("a buffer is named by its place", nest.block, "write buffer=('read', 0) or ('write', 0)")
+    buffer = buffer_at(nest, options.buffer)
     allocated(nest, buffer)
     only_elements(nest, buffer)
     mapped = _map(nest, buffer, options.index_map)
