@@ -3,24 +3,23 @@
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby, zip_longest
 from operator import itemgetter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.code import tokenize
+from relax_core.present.diffs.likeness import ALIKE, Likeness, common
 from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.printer.printed import Printed
 from relax_core.source import Source
 
-_ALIKE = 0.5
-"""Two lines in one place count as one changed line if this share of their characters agrees."""
 _PAIRED_LIMIT = 4_000
 """Above this product of line counts, the lines of a block are paired in order and not by similarity."""
 _MATCHED_LIMIT = 250_000
@@ -31,9 +30,13 @@ _WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 _DEFINITION = re.compile(r"\s*(?:def +)?\w+(?= ?[:=(])")
 """The name that a line binds or defines; a function is told from a variable by its keyword."""
 _Relation: TypeAlias = Callable[[int, int], bool]
+_Pair: TypeAlias = tuple[int | None, int | None]
 _Range: TypeAlias = tuple[int, int]
 _Difference: TypeAlias = tuple[int, int, int, int]
 """Half-open ranges: of the old lines, then of the new ones."""
+_Moved: TypeAlias = tuple[frozenset[int], frozenset[int]]
+"""Old lines, and new ones."""
+_NONE_MOVED: Final[_Moved] = (frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +61,10 @@ class _Line:
 def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
     """Compare two printed modules; a line that a pass carried elsewhere is `moved`."""
     old, new = _lines(before), _lines(after)
-    pairs = _align([line.text for line in old], [line.text for line in new], _successors(old, new, log))
-    old_moved, new_moved = _moved(old, new, pairs, log)
-    rows = tuple(_row(a, b, old, new, old_moved, new_moved) for a, b in pairs)
+    likeness = Likeness()
+    pairs = _align([line.text for line in old], [line.text for line in new], likeness, _successors(old, new, log))
+    moved = _moved(old, new, pairs, log, likeness)
+    rows = tuple(_row(pair, old, new, likeness, moved) for pair in pairs)
     marks = [(row.before.mark if row.before else None, row.after.mark if row.after else None) for row in rows]
     return Diff(
         before.title,
@@ -78,8 +82,9 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
 def diff_texts(before_title: str, before: str, after_title: str, after: str) -> Diff:
     """Compare two texts that have no nodes."""
     old, new = ([_Line(text, tokens) for text, tokens in _cut(item)] for item in (before, after))
-    pairs = _align_named([line.text for line in old], [line.text for line in new])
-    rows = tuple(_row(a, b, old, new, frozenset(), frozenset()) for a, b in pairs)
+    likeness = Likeness()
+    pairs = _align_named([line.text for line in old], [line.text for line in new], likeness)
+    rows = tuple(_row(pair, old, new, likeness) for pair in pairs)
     return Diff(before_title, after_title, rows, _folds(rows), is_unchanged=before == after)
 
 
@@ -201,7 +206,7 @@ def _successors(old: list[_Line], new: list[_Line], log: RewriteLog) -> _Relatio
     return is_successor
 
 
-def _align_named(old: list[str], new: list[str]) -> list[tuple[int | None, int | None]]:
+def _align_named(old: list[str], new: list[str], likeness: Likeness) -> list[_Pair]:
     """Pair line numbers of two texts without nodes: in a changed block lines that define one name are one line.
 
     That leaves little to compare by similarity, which takes the longest by far in a module of a thousand bindings.
@@ -212,17 +217,17 @@ def _align_named(old: list[str], new: list[str]) -> list[tuple[int | None, int |
     ]
     words_of = cache(_WORD_OR_SIGN.findall)
 
-    def likeness(a: int, b: int) -> float:
-        return _word_likeness(words_of(old[a]), words_of(new[b]))
+    def share(a: int, b: int) -> float:
+        return _words_alike(words_of(old[a]), words_of(new[b]), likeness)
 
-    pairs: list[tuple[int | None, int | None]] = []
+    pairs: list[_Pair] = []
     i = j = 0
     for a, b, c, d in _blocks(old, new):
         pairs += zip(range(i, a), range(j, c), strict=True)
         x, y = a, c
         # A name of one line of the block in each text; a line without one has a name that the other text lacks.
         for left, right in (*_anchors(names[0][a:b], names[1][c:d]), (b - a, d - c)):
-            pairs += _pair_block(range(x, a + left), range(y, c + right), likeness)
+            pairs += _pair_block(range(x, a + left), range(y, c + right), share)
             x, y = a + left + 1, c + right + 1
             if x <= b:
                 pairs.append((x - 1, y - 1))
@@ -237,33 +242,29 @@ def _defined(line: str) -> str:
     return found[0].lstrip() if found is not None else ""
 
 
-def _align(
-    old: list[str], new: list[str], is_successor: _Relation = lambda _a, _b: False
-) -> list[tuple[int | None, int | None]]:
+def _align(old: list[str], new: list[str], likeness: Likeness, is_successor: _Relation) -> list[_Pair]:
     """Pair line numbers; `None` stands for a line that the other side does not have."""
 
-    def likeness(a: int, b: int) -> float:
+    def share(a: int, b: int) -> float:
         # A successor stands beside its origin, however few words they share.
-        return 2.0 if is_successor(a, b) else _likeness(old[a], new[b])
+        return 2.0 if is_successor(a, b) else _texts_alike(old[a], new[b], likeness)
 
-    pairs: list[tuple[int | None, int | None]] = []
+    pairs: list[_Pair] = []
     i = j = 0
     for a, b, c, d in _blocks(old, new):
         pairs += zip(range(i, a), range(j, c), strict=True)
-        pairs += _pair_block(range(a, b), range(c, d), likeness)
+        pairs += _pair_block(range(a, b), range(c, d), share)
         i, j = b, d
     pairs += zip(range(i, len(old)), range(j, len(new)), strict=True)
     return pairs
 
 
-def _pair_block(
-    left: range, right: range, likeness: Callable[[int, int], float]
-) -> list[tuple[int | None, int | None]]:
+def _pair_block(left: range, right: range, share: Callable[[int, int], float]) -> list[_Pair]:
     """Pair the lines of a changed block by similarity, in order."""
-    pairs: list[tuple[int | None, int | None]] = []
+    pairs: list[_Pair] = []
     if not left or not right or len(left) * len(right) > _PAIRED_LIMIT:
         return list(zip_longest(left, right))
-    best = _best_pairs([[likeness(a, b) for b in right] for a in left])
+    best = _best_pairs([[share(a, b) for b in right] for a in left])
     i = j = 0
     for a, b in [*best, (len(left), len(right))]:
         pairs += [(left[n], None) for n in range(i, a)]
@@ -281,7 +282,7 @@ def _best_pairs(likeness: list[list[float]]) -> list[tuple[int, int]]:
     for i in reversed(range(rows)):
         for j in reversed(range(columns)):
             value = likeness[i][j]
-            taken = value + best[i + 1][j + 1] if value >= _ALIKE else 0.0
+            taken = value + best[i + 1][j + 1] if value >= ALIKE else 0.0
             best[i][j] = max(best[i + 1][j], best[i][j + 1], taken)
     pairs: list[tuple[int, int]] = []
     i = j = 0
@@ -296,35 +297,21 @@ def _best_pairs(likeness: list[list[float]]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _likeness(a: str, b: str) -> float:
+def _texts_alike(a: str, b: str, likeness: Likeness) -> float:
     a, b = a.strip(), b.strip()
     if not a or not b or a.startswith("def ") != b.startswith("def "):
         return 1.0 if a == b else 0.0
-    return _share(a, b)
+    return likeness.share(a, b)
 
 
-def _word_likeness(a: list[str], b: list[str]) -> float:
+def _words_alike(a: list[str], b: list[str], likeness: Likeness) -> float:
     """Compare lines by words and signs, which takes a tenth of the time that characters take."""
     if not a or not b or (a[0] == "def") != (b[0] == "def"):
         return 1.0 if a == b else 0.0
-    return _share(a, b)
+    return likeness.share(a, b)
 
 
-def _share(a: Sequence[str], b: Sequence[str]) -> float:
-    """Return the share of the elements of two sequences that agree, 0 if it is below the limit."""
-    start, end = _common(a, b)
-    matcher = SequenceMatcher(None, a[start : len(a) - end], b[start : len(b) - end], autojunk=False)
-    total, same = len(a) + len(b), 2 * (start + end)
-    # The upper bounds are cheap and reject most pairs.
-    for bound in (matcher.real_quick_ratio, matcher.quick_ratio):
-        if same + bound() * (total - same) < _ALIKE * total:
-            return 0.0
-    return (same + matcher.ratio() * (total - same)) / total
-
-
-def _moved(
-    old: list[_Line], new: list[_Line], pairs: list[tuple[int | None, int | None]], log: RewriteLog
-) -> tuple[frozenset[int], frozenset[int]]:
+def _moved(old: list[_Line], new: list[_Line], pairs: list[_Pair], log: RewriteLog, likeness: Likeness) -> _Moved:
     """Find unpaired lines of both sides that are one line moved: by origin, or by equal text."""
     gone = [a for a, b in pairs if a is not None and b is None]
     come = [b for a, b in pairs if a is None and b is not None]
@@ -338,7 +325,7 @@ def _moved(
     for b in come:
         origins = (item for node in new[b].nodes[:1] for item in log.ancestry(node))
         found = next((by_node[item] for item in origins if item in by_node), None)
-        if found is None or found in from_ or not _is_same_kind(old[found], new[b]):
+        if found is None or found in from_ or not _is_same_kind(old[found], new[b], likeness):
             same = [a for a in by_text.get(new[b].text.strip(), ()) if a not in from_]
             found = same[0] if same else None
         if found is not None:
@@ -347,25 +334,19 @@ def _moved(
     return frozenset(from_), frozenset(to)
 
 
-def _is_same_kind(old: _Line, new: _Line) -> bool:
-    return old.text.split()[:1] == new.text.split()[:1] or _likeness(old.text, new.text) >= _ALIKE
+def _is_same_kind(old: _Line, new: _Line, likeness: Likeness) -> bool:
+    return old.text.split()[:1] == new.text.split()[:1] or _texts_alike(old.text, new.text, likeness) >= ALIKE
 
 
-def _row(
-    a: int | None,
-    b: int | None,
-    old: list[_Line],
-    new: list[_Line],
-    old_moved: frozenset[int],
-    new_moved: frozenset[int],
-) -> DiffRow:
+def _row(pair: _Pair, old: list[_Line], new: list[_Line], likeness: Likeness, moved: _Moved = _NONE_MOVED) -> DiffRow:
+    a, b = pair
     if a is not None and b is not None:
         if old[a].text == new[b].text:
             return DiffRow(_side(old, a, "unchanged"), _side(new, b, "unchanged"))
-        left, right = _highlighted(old[a].tokens, new[b].tokens)
+        left, right = _highlighted(old[a].tokens, new[b].tokens, likeness)
         return DiffRow(_side(old, a, "changed", left), _side(new, b, "changed", right))
-    before = _side(old, a, "moved" if a in old_moved else "removed") if a is not None else None
-    after = _side(new, b, "moved" if b in new_moved else "added") if b is not None else None
+    before = _side(old, a, "moved" if a in moved[0] else "removed") if a is not None else None
+    after = _side(new, b, "moved" if b in moved[1] else "added") if b is not None else None
     return DiffRow(before, after)
 
 
@@ -374,27 +355,17 @@ def _side(lines: list[_Line], number: int, mark: Mark, tokens: tuple[Token, ...]
     return DiffSide(number + 1, mark, line.tokens if tokens is None else tokens, line.node)
 
 
-def _highlighted(old: tuple[Token, ...], new: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+def _highlighted(
+    old: tuple[Token, ...], new: tuple[Token, ...], likeness: Likeness
+) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """Mark the words that differ between two forms of a line."""
-    left, right = _words(old), _words(new)
-    texts = [[text for text, _ in words] for words in (left, right)]
-    start, end = _common(*texts)
-    inner = (text[start : len(text) - end] for text in texts)
-    changed_left: set[int] = set()
-    changed_right: set[int] = set()
-    for tag, a, b, c, d in SequenceMatcher(None, *inner, autojunk=False).get_opcodes():
-        if tag != "equal":
-            changed_left.update(range(start + a, start + b))
-            changed_right.update(range(start + c, start + d))
-    return _joined(left, changed_left), _joined(right, changed_right)
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return the lengths of the common prefix and of the common suffix behind it."""
-    limit = min(len(old), len(new))
-    start = next((n for n in range(limit) if old[n] != new[n]), limit)
-    limit -= start
-    return start, next((n for n in range(limit) if old[-1 - n] != new[-1 - n]), limit)
+    start, end = common(old, new)
+    left, right = (_words(tokens[start : len(tokens) - end]) for tokens in (old, new))
+    changed_left, changed_right = likeness.differing((text for text, _ in left), (text for text, _ in right))
+    return (
+        (*old[:start], *_joined(left, changed_left), *old[len(old) - end :]),
+        (*new[:start], *_joined(right, changed_right), *new[len(new) - end :]),
+    )
 
 
 def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
@@ -402,10 +373,10 @@ def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
     return [(word, token.syntax) for token in tokens for word in _WORD.findall(token.text)]
 
 
-def _joined(words: list[tuple[str, Syntax]], changed: set[int]) -> tuple[Token, ...]:
-    looks = ((words[number][1], number in changed) for number in range(len(words)))
-    runs = groupby(zip(words, looks, strict=True), key=itemgetter(1))
-    return tuple(Token("".join([text for (text, _), _ in run]), *look) for look, run in runs)
+def _joined(words: list[tuple[str, Syntax]], changed: frozenset[int]) -> tuple[Token, ...]:
+    marked = ((text, (syntax, number in changed)) for number, (text, syntax) in enumerate(words))
+    runs = groupby(marked, key=itemgetter(1))
+    return tuple(Token("".join([text for text, _ in run]), *look) for look, run in runs)
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:
