@@ -36,13 +36,18 @@ from relax_core.engine.debug.requests import (
     DumpOf,
     MemoryOf,
     ProfileOf,
+    RecordedCallsOf,
     ReproducerOf,
     StopsOf,
 )
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import Execute, Failure, Program, RecordedCallsOf
+from relax_core.engine.protocol import (
+    Execute,
+    Failure,
+    Program,
+)
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
 from relax_core.present.running.run_models import Breakpoint

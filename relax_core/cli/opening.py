@@ -9,14 +9,23 @@ import msgspec
 from relax_core.cli import run_files
 from relax_core.cli.terminal import Engine, UsageError, complain, read_bytes, read_program, read_text, write_bytes
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has_errors
-from relax_core.engine.debug.requests import BisectRecordedOf, Closeness, CompareValuesOf
+from relax_core.engine.debug.requests import (
+    BisectRecordedOf,
+    Closeness,
+    CompareValuesOf,
+    CrashOf,
+    Parcel,
+)
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import constants, recorded, sources
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.pipelines.calls import results
 from relax_core.engine.pipelines.recognize import is_pipeline
 from relax_core.engine.pipelines.trace import writer
-from relax_core.engine.protocol import CrashOf, Failure, Parcel, Program
+from relax_core.engine.protocol import (
+    Failure,
+    Program,
+)
 from relax_core.engine.replies import Crash, Stages
 
 _STAGE: Final = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)

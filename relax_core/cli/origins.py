@@ -4,7 +4,14 @@ import argparse
 
 from relax_core.cli import opening
 from relax_core.cli.terminal import PASSES_HELP, PATH_HELP, Commands, Engine, UsageError, failed, say
-from relax_core.engine.protocol import Failure, OriginsOf, RecordedOriginsOf, Request
+from relax_core.engine.debug.requests import (
+    RecordedOriginsOf,
+)
+from relax_core.engine.protocol import (
+    Failure,
+    OriginsOf,
+    Request,
+)
 from relax_core.present.nodes.origin_models import Origins
 
 

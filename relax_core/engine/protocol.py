@@ -9,24 +9,15 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.replies import CallsCompared
-from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, Closeness, ReproducerOf, RunFormsOf
+from relax_core.engine.debug.requests import AnyDebugRequest, AnyRecordedRequest
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
-    Appearances,
     CostsView,
-    Crash,
     EffectsView,
     Executed,
     Found,
     Listing,
     OpenedRun,
-    OwnPass,
-    RecordedFaults,
-    RecordedFunctions,
-    RecordedInputs,
-    RecordedTexts,
-    RecordedView,
     Restored,
     RewriteView,
     SampleList,
@@ -36,7 +27,6 @@ from relax_core.engine.replies import (
     Stop,
     TensorPage,
     Text,
-    TraceFile,
 )
 from relax_core.engine.request import Request
 from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
@@ -45,7 +35,7 @@ from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Graph, Inspector, Pipeline, Problem, Status
-from relax_core.present.nodes.origin_models import NodeLife, Origins
+from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
 from relax_core.present.running.run_models import Breakpoint, PointList, Run
@@ -344,78 +334,6 @@ class Samples(Request[SampleList], frozen=True):
     """List the sample programs with their texts."""
 
 
-class Parcel(msgspec.Struct, frozen=True):
-    """A recording as it is sent to the worker: its name, and a trace, or a zip of its files.
-
-    `constants` is an npz archive of tensors that its texts refer to and that it does not hold; empty: none are given.
-    """
-
-    name: str
-    content: bytes
-    constants: bytes = b""
-
-
-class RecordedOf(Request[RecordedView], frozen=True):
-    """Open a recording: the list of its stages."""
-
-    parcel: Parcel
-
-
-class RecordedFaultsOf(Request[RecordedFaults], frozen=True):
-    """Read and check every form of the program."""
-
-    parcel: Parcel
-
-
-class RecordedTextsOf(Request[RecordedTexts], frozen=True):
-    """Set the texts of two stages side by side, given by their positions."""
-
-    parcel: Parcel
-    left: int
-    right: int
-
-
-class RecordedFunctionsOf(Request[RecordedFunctions], frozen=True):
-    """List the functions of two stages, given by their positions."""
-
-    parcel: Parcel
-    left: int
-    right: int
-
-
-class RecordedGraphOf(Request[Graph], frozen=True):
-    """One union graph of two stages: of the Relax functions that differ, or of the prim func `function`."""
-
-    parcel: Parcel
-    left: int
-    right: int
-    function: str = ""
-
-
-class RecordedInputsOf(Request[RecordedInputs], frozen=True):
-    """List what can run and what it takes; `options` is a program without a text."""
-
-    parcel: Parcel
-    options: Program
-
-
-class OwnPassOf(Request[OwnPass], frozen=True):
-    """Run our pass of the name that the stage at `position` has on the form before it, and compare what both made.
-
-    `options` is a program without a text: how the modules are entered and run, if their texts are not equal.
-    """
-
-    parcel: Parcel
-    position: int
-    options: Program
-
-
-class TraceOf(Request[TraceFile], frozen=True):
-    """Write a recording as a trace, with the constants that were given for it."""
-
-    parcel: Parcel
-
-
 class SavedRunOf(Request[SavedRun], frozen=True):
     """Run the program, with its changes, and write every event of the run as a trace."""
 
@@ -427,54 +345,6 @@ class OpenedRunOf(Request[OpenedRun], frozen=True):
 
     name: str
     content: bytes
-
-
-class AppearancesOf(Request[Appearances], frozen=True):
-    """Look for a name, or any other text, in every form of the program."""
-
-    parcel: Parcel
-    text: str
-
-
-class LifeOf(Request[NodeLife], frozen=True):
-    """Follow a part of the program through a recording: what begins in a line of the stage at a position.
-
-    With `name` it is what is called that in the stage, `function.name` or the name of a function.
-    """
-
-    parcel: Parcel
-    position: int
-    line: int = 0
-    name: str = ""
-
-
-class RecordedOriginsOf(Request[Origins], frozen=True):
-    """Which lines of the stage at a position every line of every form of the program is linked to.
-
-    With `line`, only what that line is linked to.
-    """
-
-    parcel: Parcel
-    position: int
-    line: int = 0
-
-
-class RecordedCallsOf(Request[CallsCompared], frozen=True):
-    """Compare each call of a recorded run with what the machine computes by the same stage, and with NumPy.
-
-    With `is_fed` each call is made on the arguments that were recorded, else the machine runs from the same inputs.
-    """
-
-    parcel: Parcel
-    run: int = 0
-    is_fed: bool = True
-    closeness: Closeness = Closeness()
-
-
-class CrashOf(Request[Crash], frozen=True):
-    """Explain what stopped a recorded compiler, or a run of what it made: what is wrong with the module before it."""
-
-    parcel: Parcel
 
 
 AnyRequest: TypeAlias = (
@@ -512,24 +382,9 @@ AnyRequest: TypeAlias = (
     | RestoreLayout
     | Samples
     | AnyDebugRequest
-    | BisectRecordedOf
-    | RunFormsOf
-    | ReproducerOf
-    | RecordedOf
-    | RecordedFaultsOf
-    | RecordedTextsOf
-    | RecordedFunctionsOf
-    | RecordedGraphOf
-    | RecordedInputsOf
-    | OwnPassOf
-    | TraceOf
+    | AnyRecordedRequest
     | SavedRunOf
     | OpenedRunOf
-    | AppearancesOf
-    | LifeOf
-    | RecordedOriginsOf
-    | RecordedCallsOf
-    | CrashOf
 )
 
 

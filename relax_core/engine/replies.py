@@ -136,12 +136,17 @@ class RecordedTexts(msgspec.Struct, frozen=True):
     """
 
     diff: Diff
-    text: str
-    """The right one, to copy and to download."""
-    patch: str
-    """What `patch` takes to make the right one of the left one."""
     words: tuple[str, ...] = ()
     """Why a side has no text."""
+
+
+class RecordedFiles(msgspec.Struct, frozen=True):
+    """What two stages are saved as."""
+
+    text: str
+    """The right one."""
+    patch: str
+    """What `patch` takes to make the right one of the left one."""
 
 
 class FunctionRow(msgspec.Struct, frozen=True):

@@ -6,11 +6,18 @@ from functools import partial
 from relax_core.engine.answers import ANSWERS
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import Begun, RequestContext
-from relax_core.engine.debug.requests import BisectOf
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    Parcel,
+)
 from relax_core.engine.pipelines import pipeline, recorded
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.pass_files import PassFiles
-from relax_core.engine.protocol import AnyRequest, Parcel, Program, Report
+from relax_core.engine.protocol import (
+    AnyRequest,
+    Program,
+    Report,
+)
 from relax_core.engine.recent import Recent
 from relax_core.frontend.parse import Parsed
 from relax_core.jit.compilation.compiler import local_compiler, served_compiler

@@ -7,8 +7,18 @@ import pytest
 
 from relax_core.engine import protocol
 from relax_core.engine.debug import requests
-from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf
-from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Parcel, Program
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    BisectRecordedOf,
+    Parcel,
+)
+from relax_core.engine.protocol import (
+    AnyRequest,
+    Cancel,
+    Envelope,
+    Open,
+    Program,
+)
 from relax_core.engine.request import reply_type
 from relax_core.present.running.run_models import Breakpoint
 

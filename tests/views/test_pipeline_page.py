@@ -13,12 +13,18 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.api.pipelines import open_pipeline, write_trace
-from relax_core.engine.debug.requests import ReproducerOf
+from relax_core.engine.debug.requests import (
+    Parcel,
+    ReproducerOf,
+)
 from relax_core.engine.pipelines.parcel import parcel_of
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage, Recording
 from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
 from relax_core.engine.pipelines.trace.writer import write_trace as write_trace_bytes
-from relax_core.engine.protocol import Failure, Parcel, Request
+from relax_core.engine.protocol import (
+    Failure,
+    Request,
+)
 from tests.browser import rest
 from tests.engine.pipelines.stage_texts import ADD, SCALED, TWICE, WRONG, after, dump
 from tests.engine.test_halving import SOURCE

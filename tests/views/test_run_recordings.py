@@ -7,8 +7,16 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
+from relax_core.engine.debug.requests import (
+    Parcel,
+)
 from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
-from relax_core.engine.protocol import Failure, OpenedRunOf, Parcel, Program, SavedRunOf
+from relax_core.engine.protocol import (
+    Failure,
+    OpenedRunOf,
+    Program,
+    SavedRunOf,
+)
 from relax_core.engine.session import Session
 from relax_core.vm.machine import Machine
 from tests.browser import rest

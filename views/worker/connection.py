@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
 from contextlib import contextmanager, suppress
@@ -62,6 +62,25 @@ def ask(request: Request[R]) -> R | Failure:
     reply = _asked(held.client, request, next(held.waits))
     held.replies.keep(request, reply)
     return reply
+
+
+def later(request: Request[R], read: Callable[[R], str]) -> Callable[[], str]:
+    """Return what a download button calls once it is pressed, so that a page need not wait for a file that few save.
+
+    It runs on a thread of its own, without the session: the worker is taken from it here.
+
+    Raises:
+        RuntimeError: (when called) the worker could not write the file; the server logs it, and the browser says so.
+    """
+    worker = holding().client
+
+    def write() -> str:
+        reply = worker.request(request)
+        if isinstance(reply, Failure):
+            raise RuntimeError(f"{reply.title}: {reply.message}")
+        return read(reply)
+
+    return write
 
 
 def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:

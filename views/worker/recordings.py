@@ -9,9 +9,14 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from relax_core.diagnostics import CompileError
+from relax_core.engine.debug.requests import (
+    Parcel,
+)
 from relax_core.engine.pipelines import parcel as parcels
 from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
-from relax_core.engine.protocol import Failure, Parcel
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.replies import Sample
 from relax_core.engine.samples import SAMPLES, list_recordings
 from relax_core.present.problems import problems_of

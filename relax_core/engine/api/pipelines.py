@@ -9,7 +9,13 @@ import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.replies import Bisection, CallsCompared
-from relax_core.engine.debug.requests import BisectRecordedOf, Closeness
+from relax_core.engine.debug.requests import (
+    BisectRecordedOf,
+    Closeness,
+    CrashOf,
+    Parcel,
+    RecordedCallsOf,
+)
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.inputs import members_of, write_members
@@ -20,7 +26,9 @@ from relax_core.engine.pipelines.sources import PathLike, open_pipeline
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.programs import program
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import CrashOf, Failure, Parcel, RecordedCallsOf
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.session import Session
 from relax_core.vm.external.packed import HostFunction
 from relax_core.vm.external.stand_ins import OWN_FUNCTIONS, How, RecordedResults

@@ -5,11 +5,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from relax_core.engine.debug.bisect import Bisecting, Candidate
-from relax_core.engine.debug.requests import BisectOf
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    Parcel,
+)
 from relax_core.engine.pipelines import pipeline
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Parcel, Report
+from relax_core.engine.protocol import (
+    Report,
+)
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits
 

@@ -1,14 +1,37 @@
-"""Requests that look for faults in a run; the command line and the pages ask them alike."""
+"""Requests about recorded pipelines, and those that look for faults in a run."""
 
 from typing import TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.replies import Bisection, Dumped, FormRuns, Profiled, Reproduced, Stopped, ValuesCompared
+from relax_core.engine.debug.replies import (
+    Bisection,
+    CallsCompared,
+    Dumped,
+    FormRuns,
+    Profiled,
+    Reproduced,
+    Stopped,
+    ValuesCompared,
+)
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.halving.reply import Budget
 from relax_core.engine.programs.program import Program
+from relax_core.engine.replies import (
+    Appearances,
+    Crash,
+    OwnPass,
+    RecordedFaults,
+    RecordedFiles,
+    RecordedFunctions,
+    RecordedInputs,
+    RecordedTexts,
+    RecordedView,
+    TraceFile,
+)
 from relax_core.engine.request import Request
+from relax_core.present.models import Graph
+from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint
 
@@ -96,6 +119,134 @@ class MemoryOf(Request[MemoryView], frozen=True):
     program: Program
 
 
+class Parcel(msgspec.Struct, frozen=True):
+    """A recording as it is sent to the worker: its name, and a trace, or a zip of its files.
+
+    `constants` is an npz archive of tensors that its texts refer to and that it does not hold; empty: none are given.
+    """
+
+    name: str
+    content: bytes
+    constants: bytes = b""
+
+
+class RecordedOf(Request[RecordedView], frozen=True):
+    """Open a recording: the list of its stages."""
+
+    parcel: Parcel
+
+
+class RecordedFaultsOf(Request[RecordedFaults], frozen=True):
+    """Read and check every form of the program."""
+
+    parcel: Parcel
+
+
+class RecordedTextsOf(Request[RecordedTexts], frozen=True):
+    """Set the texts of two stages side by side, given by their positions."""
+
+    parcel: Parcel
+    left: int
+    right: int
+
+
+class RecordedFilesOf(Request[RecordedFiles], frozen=True):
+    """Write the files that are saved of two stages, given by their positions."""
+
+    parcel: Parcel
+    left: int
+    right: int
+
+
+class RecordedFunctionsOf(Request[RecordedFunctions], frozen=True):
+    """List the functions of two stages, given by their positions."""
+
+    parcel: Parcel
+    left: int
+    right: int
+
+
+class RecordedGraphOf(Request[Graph], frozen=True):
+    """One union graph of two stages: of the Relax functions that differ, or of the prim func `function`."""
+
+    parcel: Parcel
+    left: int
+    right: int
+    function: str = ""
+
+
+class RecordedInputsOf(Request[RecordedInputs], frozen=True):
+    """List what can run and what it takes; `options` is a program without a text."""
+
+    parcel: Parcel
+    options: Program
+
+
+class OwnPassOf(Request[OwnPass], frozen=True):
+    """Run our pass of the name that the stage at `position` has on the form before it, and compare what both made.
+
+    `options` is a program without a text: how the modules are entered and run, if their texts are not equal.
+    """
+
+    parcel: Parcel
+    position: int
+    options: Program
+
+
+class TraceOf(Request[TraceFile], frozen=True):
+    """Write a recording as a trace, with the constants that were given for it."""
+
+    parcel: Parcel
+
+
+class AppearancesOf(Request[Appearances], frozen=True):
+    """Look for a name, or any other text, in every form of the program."""
+
+    parcel: Parcel
+    text: str
+
+
+class LifeOf(Request[NodeLife], frozen=True):
+    """Follow a part of the program through a recording: what begins in a line of the stage at a position.
+
+    With `name` it is what is called that in the stage, `function.name` or the name of a function.
+    """
+
+    parcel: Parcel
+    position: int
+    line: int = 0
+    name: str = ""
+
+
+class RecordedOriginsOf(Request[Origins], frozen=True):
+    """Which lines of the stage at a position every line of every form of the program is linked to.
+
+    With `line`, only what that line is linked to.
+    """
+
+    parcel: Parcel
+    position: int
+    line: int = 0
+
+
+class RecordedCallsOf(Request[CallsCompared], frozen=True):
+    """Compare each call of a recorded run with what the machine computes by the same stage, and with NumPy.
+
+    With `is_fed` each call is made on the arguments that were recorded, else the machine runs from the same inputs.
+    """
+
+    parcel: Parcel
+    run: int = 0
+    is_fed: bool = True
+    closeness: Closeness = Closeness()
+
+
+class CrashOf(Request[Crash], frozen=True):
+    """Explain what stopped a recorded compiler, or a run of what it made: what is wrong with the module before it."""
+
+    parcel: Parcel
+
+
 class BisectRecordedOf(Request[Bisection], frozen=True):
     """Run every form of the program that a recorded pipeline holds, and find the first pass that changed a result.
 
@@ -135,3 +286,22 @@ class ReproducerOf(Request[Reproduced], frozen=True):
 
 
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
+AnyRecordedRequest: TypeAlias = (
+    RecordedOf
+    | RecordedFaultsOf
+    | RecordedTextsOf
+    | RecordedFilesOf
+    | RecordedFunctionsOf
+    | RecordedGraphOf
+    | RecordedInputsOf
+    | RecordedOriginsOf
+    | RecordedCallsOf
+    | OwnPassOf
+    | TraceOf
+    | AppearancesOf
+    | LifeOf
+    | CrashOf
+    | BisectRecordedOf
+    | RunFormsOf
+    | ReproducerOf
+)

@@ -10,6 +10,9 @@ from typing import Final
 import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.debug.requests import (
+    Parcel,
+)
 from relax_core.engine.files import printable
 from relax_core.engine.limits import REQUEST_BYTES
 from relax_core.engine.pipelines.entries import (
@@ -21,7 +24,6 @@ from relax_core.engine.pipelines.entries import (
     shown,
     too_large,
 )
-from relax_core.engine.protocol import Parcel
 from relax_core.present.measures import bytes_text
 
 # A request holds a program's inputs besides.

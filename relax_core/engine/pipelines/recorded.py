@@ -2,14 +2,17 @@
 
 import msgspec
 
-from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    BisectRecordedOf,
+    Parcel,
+)
 from relax_core.engine.pipelines.calls.results import recorded_results
 from relax_core.engine.pipelines.constants import constants_archive, inputs_archive, read_constants
 from relax_core.engine.pipelines.entries import fail
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
 from relax_core.engine.pipelines.sources import open_given
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Parcel
 
 
 def opened(parcel: Parcel) -> Pipeline:

@@ -9,36 +9,37 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from relax_core.engine.debug.requests import (
+    AppearancesOf,
     BisectOf,
     BisectRecordedOf,
     CompareArchiveOf,
     CompareValuesOf,
+    CrashOf,
+    LifeOf,
+    OwnPassOf,
+    RecordedCallsOf,
+    RecordedFaultsOf,
+    RecordedFilesOf,
+    RecordedOf,
+    RecordedOriginsOf,
+    RecordedTextsOf,
     ReproducerOf,
     RunFormsOf,
 )
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import (
-    AppearancesOf,
     Asm,
     Check,
     CostsOf,
-    CrashOf,
     DevicesOf,
     EffectsOf,
     Execute,
     HitsOf,
-    LifeOf,
     Open,
     Operators,
     Opt,
-    OwnPassOf,
     PipelineFormOf,
     PipelineOf,
-    RecordedCallsOf,
-    RecordedFaultsOf,
-    RecordedOf,
-    RecordedOriginsOf,
-    RecordedTextsOf,
     RestoreLayout,
     RewriteOf,
     RunOf,
@@ -116,6 +117,7 @@ def doing(message: object) -> str:
             | RecordedOf()
             | RecordedFaultsOf()
             | RecordedTextsOf()
+            | RecordedFilesOf()
             | AppearancesOf()
         ):
             return "reading the text"

@@ -11,11 +11,14 @@ import pytest
 
 import relax_core as rc
 from relax_core.cli import main
+from relax_core.engine.debug.requests import (
+    CrashOf,
+    Parcel,
+)
 from relax_core.engine.pipelines import parcel
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage, Recording
 from relax_core.engine.pipelines.recorded_run import Omitted, RecordedCall, RecordedRun
 from relax_core.engine.pipelines.trace import writer
-from relax_core.engine.protocol import CrashOf, Parcel
 from relax_core.engine.replies import Crash
 from relax_core.engine.session import Session
 from tests.engine.asking import ask

@@ -7,11 +7,17 @@ import pytest
 
 from relax_core.cli import main
 from relax_core.diagnostics import CompileError
+from relax_core.engine.debug.requests import (
+    LifeOf,
+    RecordedOriginsOf,
+)
 from relax_core.engine.pipelines.matching.excerpts import excerpts_of, masked
 from relax_core.engine.pipelines.parcel import parcel_at
 from relax_core.engine.pipelines.pipeline import Pipeline
 from relax_core.engine.pipelines.sources import open_pipeline
-from relax_core.engine.protocol import Failure, LifeOf, RecordedOriginsOf
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.samples import SAMPLES
 from relax_core.engine.session import Session
 from relax_core.ir.module import IRModule

@@ -8,21 +8,24 @@ import pytest
 import relax_core as rc
 from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.replies import Bisection
-from relax_core.engine.debug.requests import BisectRecordedOf, ReproducerOf
+from relax_core.engine.debug.requests import (
+    BisectRecordedOf,
+    OwnPassOf,
+    Parcel,
+    RecordedFunctionsOf,
+    RecordedGraphOf,
+    RecordedInputsOf,
+    RecordedOf,
+    ReproducerOf,
+    TraceOf,
+)
 from relax_core.engine.pipelines import parcel
 from relax_core.engine.pipelines.parcel import parcel_of
 from relax_core.engine.protocol import (
     Execute,
     Failure,
-    OwnPassOf,
-    Parcel,
     Program,
-    RecordedFunctionsOf,
-    RecordedGraphOf,
-    RecordedInputsOf,
-    RecordedOf,
     Request,
-    TraceOf,
 )
 from relax_core.engine.session import Session
 from tests.engine.pipelines.stage_texts import ADD, EMPTY, TWICE, UNREADABLE, WRONG, after

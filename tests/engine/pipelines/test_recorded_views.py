@@ -11,17 +11,20 @@ import pytest
 
 from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.replies import Bisection
-from relax_core.engine.debug.requests import BisectRecordedOf
+from relax_core.engine.debug.requests import (
+    AppearancesOf,
+    BisectRecordedOf,
+    Parcel,
+    RecordedFaultsOf,
+    RecordedFilesOf,
+    RecordedOf,
+    RecordedTextsOf,
+)
 from relax_core.engine.pipelines import parcel
 from relax_core.engine.pipelines.parcel import parcel_at, parcel_of
 from relax_core.engine.protocol import (
-    AppearancesOf,
     Failure,
-    Parcel,
     Program,
-    RecordedFaultsOf,
-    RecordedOf,
-    RecordedTextsOf,
     Request,
 )
 from relax_core.engine.samples import SAMPLES, list_recordings
@@ -130,9 +133,13 @@ def test_any_two_texts_stand_side_by_side_with_lines_to_select() -> None:
     changed = next(row for row in texts.diff.rows if row.after is not None and row.after.mark == "changed")
     assert changed.after is not None
     assert changed.after.node == f"b/{changed.after.number}"
-    assert texts.text.strip() == ADD.strip()
+    files = Session().request(RecordedFilesOf(given, 2, 0))
+    assert not isinstance(files, Failure)
+    assert files.text.strip() == ADD.strip()
+    assert files.patch.startswith("--- a/")
     for left, right in ((0, 5), (-1, 0)):
-        assert [item.code for item in refused(RecordedTextsOf(given, left, right)).problems] == ["PL013"]
+        for request in (RecordedTextsOf(given, left, right), RecordedFilesOf(given, left, right)):
+            assert [item.code for item in refused(request).problems] == ["PL013"]
 
 
 @pytest.mark.parametrize(

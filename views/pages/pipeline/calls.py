@@ -6,7 +6,13 @@ from typing import Final
 import streamlit as st
 
 from relax_core.engine.debug.replies import CallRow, CallsCompared, CallSide, row_title
-from relax_core.engine.protocol import Failure, Parcel, RecordedCallsOf
+from relax_core.engine.debug.requests import (
+    Parcel,
+    RecordedCallsOf,
+)
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.replies import RecordedView
 from relax_core.present.escape import badge, bullets, literal, prose
 from views.pages.pipeline.failures import say

@@ -5,13 +5,15 @@ from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.protocol import (
-    Failure,
+from relax_core.engine.debug.requests import (
     OwnPassOf,
     Parcel,
-    Program,
     RecordedFunctionsOf,
     RecordedGraphOf,
+)
+from relax_core.engine.protocol import (
+    Failure,
+    Program,
 )
 from relax_core.engine.replies import FunctionRow, OwnPass, RecordedFunctions
 from relax_core.present.escape import badge, literal, prose

@@ -2,7 +2,13 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import CrashOf, Failure, Parcel
+from relax_core.engine.debug.requests import (
+    CrashOf,
+    Parcel,
+)
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.replies import Crash, RecordedView
 from relax_core.present.escape import badge, file_name, literal, prose
 from views.pages.pipeline.failures import say

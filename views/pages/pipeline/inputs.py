@@ -4,8 +4,15 @@ from typing import Final, Literal
 
 import streamlit as st
 
+from relax_core.engine.debug.requests import (
+    Parcel,
+    RecordedInputsOf,
+)
 from relax_core.engine.programs.program import StandInFor
-from relax_core.engine.protocol import Failure, Parcel, Program, RecordedInputsOf
+from relax_core.engine.protocol import (
+    Failure,
+    Program,
+)
 from relax_core.engine.replies import RecordedInputs, RecordedView
 from relax_core.present.escape import bold, bullets, literal, prose
 from views.pages.pipeline.state import PipelineState

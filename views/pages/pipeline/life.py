@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from relax_core.engine.protocol import Failure, LifeOf, Parcel
+from relax_core.engine.debug.requests import (
+    LifeOf,
+    Parcel,
+)
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.present.measures import cut
 from relax_core.present.models import Inspector, InspectorRow, Part, Section
 from relax_core.present.nodes.origin_models import LifeLine, LifeStage, NodeLife

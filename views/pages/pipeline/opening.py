@@ -6,7 +6,13 @@ from typing import Final
 import streamlit as st
 
 from relax_core.diagnostics import plural
-from relax_core.engine.protocol import Failure, Parcel, TraceOf
+from relax_core.engine.debug.requests import (
+    Parcel,
+    TraceOf,
+)
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.replies import RecordedView
 from relax_core.present.escape import bold, bullets, file_name, literal, prose, sentence, visible
 from views.state.session import select

@@ -1,6 +1,7 @@
 """The Pipeline page: the passes that TVM ran on a model, recorded, and which of them changed what it computes."""
 
 from functools import partial
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -9,16 +10,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import Bisection
-from relax_core.engine.debug.requests import BisectRecordedOf
-from relax_core.engine.protocol import (
+from relax_core.engine.debug.requests import (
     AppearancesOf,
-    Failure,
-    Open,
+    BisectRecordedOf,
     Parcel,
-    Program,
     RecordedFaultsOf,
+    RecordedFilesOf,
     RecordedOf,
     RecordedTextsOf,
+)
+from relax_core.engine.protocol import (
+    Failure,
+    Open,
+    Program,
 )
 from relax_core.engine.replies import RecordedFaults, RecordedView
 from relax_core.present.escape import badge, file_name, literal, prose, visible
@@ -39,7 +43,7 @@ from views.state.session import select, state
 from views.widgets.diff.component import DiffAction, diff
 from views.widgets.pipeline.component import PipelineAction
 from views.widgets.pipeline.component import pipeline as pipeline_list
-from views.worker.connection import ask, run_again
+from views.worker.connection import ask, later, run_again
 from views.worker.program import given_program
 from views.worker.recordings import opened_path, parcel_for
 
@@ -239,9 +243,12 @@ def _show_texts(parcel: Parcel, sides: tuple[int, int], line: str, files: DeltaG
     name = texts.diff.after_title.partition(" · ")[2]
     with files, st.container(horizontal=True, gap="xsmall"):
         label, stem = literal(f"Text of {name}"), file_name(name)
-        st.download_button(label, texts.text, f"{stem}.py", key="pipeline.text", on_click="ignore")
-        if texts.patch:
-            st.download_button("Patch A to B", texts.patch, f"{stem}.patch", key="pipeline.patch", on_click="ignore")
+        files_of = RecordedFilesOf(parcel, *sides)
+        text = later(files_of, attrgetter("text"))
+        st.download_button(label, text, f"{stem}.py", key="pipeline.text", on_click="ignore")
+        if not texts.diff.is_unchanged:
+            patch = later(files_of, attrgetter("patch"))
+            st.download_button("Patch A to B", patch, f"{stem}.patch", key="pipeline.patch", on_click="ignore")
     diff(texts.diff, key="pipeline.diff", selected=line, height=_HEIGHT, on_action=_on_diff)
 
 

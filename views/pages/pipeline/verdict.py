@@ -6,8 +6,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.debug.replies import Bisection, Reproduced
-from relax_core.engine.debug.requests import BisectRecordedOf, ReproducerOf
-from relax_core.engine.protocol import Failure, Parcel, RecordedTextsOf
+from relax_core.engine.debug.requests import (
+    BisectRecordedOf,
+    Parcel,
+    RecordedTextsOf,
+    ReproducerOf,
+)
+from relax_core.engine.protocol import (
+    Failure,
+)
 from relax_core.engine.replies import RecordedTexts, RecordedView
 from relax_core.present.escape import badge, bullets, file_name, literal, prose
 from views.pages.pipeline.results import culprits

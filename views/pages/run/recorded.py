@@ -5,9 +5,16 @@ from typing import Final
 import streamlit as st
 
 from relax_core.diagnostics import CompileError, plural
+from relax_core.engine.debug.requests import (
+    Parcel,
+)
 from relax_core.engine.pipelines import parcel as parcels
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Failure, OpenedRunOf, Parcel, SavedRunOf
+from relax_core.engine.protocol import (
+    Failure,
+    OpenedRunOf,
+    SavedRunOf,
+)
 from relax_core.engine.replies import OpenedRun
 from relax_core.present.escape import bold, bullets, file_name, literal, prose, sentence
 from relax_core.present.problems import problems_of

@@ -18,6 +18,9 @@ from relax_core.engine.debug.intermediates import Intermediate, intermediates, n
 from relax_core.engine.debug.outcomes import diagnostic_words
 from relax_core.engine.debug.replies import CallRow, CallsCompared, CallSide
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import (
+    RecordedCallsOf,
+)
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls.closeness import Array, CallTolerance, carried, closeness_of, side
@@ -28,7 +31,9 @@ from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
 from relax_core.engine.pipelines.recorded_run import Omitted, RecordedCall, RecordedValue
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.program import Program, StandInFor
-from relax_core.engine.protocol import Progress, RecordedCallsOf
+from relax_core.engine.protocol import (
+    Progress,
+)
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.running.tensor import short_text
 from relax_core.vm.builtin.builtins import BUILTINS

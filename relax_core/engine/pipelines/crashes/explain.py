@@ -13,6 +13,9 @@ from relax_core.check.text import check_text
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, RunError
 from relax_core.engine.debug.compared import machine_for
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import (
+    CrashOf,
+)
 from relax_core.engine.pipelines.constants import inputs_archive
 from relax_core.engine.pipelines.crashes.words import CrashFinding, answer_of
 from relax_core.engine.pipelines.entries import shown_error
@@ -21,7 +24,9 @@ from relax_core.engine.pipelines.recorded import program_of
 from relax_core.engine.pipelines.recorded_run import RecordedRun
 from relax_core.engine.pipelines.reproducers.stops import CompilerStop, script_of_stop
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import CrashOf, Progress
+from relax_core.engine.protocol import (
+    Progress,
+)
 from relax_core.engine.replies import Crash
 from relax_core.ir.expr import Call, Op
 from relax_core.ir.node import preorder

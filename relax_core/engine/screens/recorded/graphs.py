@@ -6,8 +6,11 @@ from typing import Any, Final, cast
 from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import (
+    RecordedFunctionsOf,
+    RecordedGraphOf,
+)
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import RecordedFunctionsOf, RecordedGraphOf
 from relax_core.engine.replies import FunctionRow, RecordedFunctions
 from relax_core.ir.attrs import attr
 from relax_core.ir.equality import structural_equal

@@ -12,14 +12,17 @@ from relax_core.engine.debug import service
 from relax_core.engine.debug.outcomes import diagnostic_words
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.request_context import RequestContext
-from relax_core.engine.debug.requests import BisectOf
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    OwnPassOf,
+    RecordedInputsOf,
+)
 from relax_core.engine.inputs import argument_types, symbol_sizes
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.pipelines.entries import fail
 from relax_core.engine.pipelines.recorded import program_of, with_recorded_inputs
 from relax_core.engine.programs.prim_entry import can_run, declared
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import OwnPassOf, RecordedInputsOf
 from relax_core.engine.replies import OwnPass, RecordedInputs
 from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import ExternFunc, Function

@@ -8,27 +8,31 @@ from relax_core.check.check import combined
 from relax_core.check.text import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, plural
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import (
+    AppearancesOf,
+    LifeOf,
+    Parcel,
+    RecordedFaultsOf,
+    RecordedFilesOf,
+    RecordedOf,
+    RecordedOriginsOf,
+    RecordedTextsOf,
+    TraceOf,
+)
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.pipelines.matching import line_origins as matching
 from relax_core.engine.pipelines.matching import lives
 from relax_core.engine.pipelines.matching.chain import Poll
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.protocol import (
-    AppearancesOf,
-    LifeOf,
-    Parcel,
     Progress,
-    RecordedFaultsOf,
-    RecordedOf,
-    RecordedOriginsOf,
-    RecordedTextsOf,
-    TraceOf,
 )
 from relax_core.engine.replies import (
     Appearance,
     Appearances,
     Change,
     RecordedFaults,
+    RecordedFiles,
     RecordedTexts,
     RecordedView,
     StageFaults,
@@ -121,13 +125,24 @@ def faults(message: RecordedFaultsOf, context: RequestContext) -> RecordedFaults
 
 def texts(message: RecordedTextsOf, context: RequestContext) -> RecordedTexts:
     """Set the texts of two stages side by side."""
+    left, right = _sides(message, context)
+    diff = diff_texts(f"A · {_title(left)}", left.text or "", f"B · {_title(right)}", right.text or "")
+    words = tuple(dict.fromkeys(_no_text(stage) for stage in (left, right) if stage.text is None))
+    return RecordedTexts(_with_places(diff), words)
+
+
+def files(message: RecordedFilesOf, context: RequestContext) -> RecordedFiles:
+    """Write the text of the right stage, and the patch that makes it of the left one."""
+    left, right = _sides(message, context)
+    text = right.text or ""
+    return RecordedFiles(text, patch_of(left.text or "", text, left.name, right.name))
+
+
+def _sides(
+    message: RecordedTextsOf | RecordedFilesOf, context: RequestContext
+) -> tuple["pipelines.RecordedStage", "pipelines.RecordedStage"]:
     opened = context.recorded_by(message.parcel)
-    sides = tuple(_at(opened, position) for position in (message.left, message.right))
-    (left, before), (right, after) = ((stage, stage.text or "") for stage in sides)
-    diff = diff_texts(f"A · {_title(left)}", before, f"B · {_title(right)}", after)
-    words = tuple(dict.fromkeys(_no_text(stage) for stage in sides if stage.text is None))
-    patch = patch_of(before, after, left.name, right.name)
-    return RecordedTexts(_with_places(diff), after, patch, words)
+    return _at(opened, message.left), _at(opened, message.right)
 
 
 def _at(opened: "pipelines.Pipeline", position: int) -> "pipelines.RecordedStage":
