@@ -1,4 +1,7 @@
-"""Drop functions that nothing reaches and bindings that nothing uses."""
+"""Drop functions that nothing reaches and bindings that nothing uses.
+
+A match_cast stays, used or not: it stops the program if the value is not of its type. So it does in TVM.
+"""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -83,6 +86,10 @@ class _Liveness:
                 stack.extend(self.needed(current))
         return {var: binding for var, binding in self.binding_of.items() if binding not in self.marked}
 
+    def has_effect(self, binding: Binding) -> bool:
+        """Tell whether a binding is needed for more than its value."""
+        return isinstance(binding, MatchCast) or has_effect(binding.value, self.type_of)
+
     def needed(self, node: Node) -> Iterator[Node]:
         """What is needed if `node` is."""
         for type_ in types_in(node):
@@ -92,7 +99,7 @@ class _Liveness:
             case SeqExpr(blocks=blocks, body=body):
                 yield body
                 for block in blocks:
-                    yield from (item for item in block.bindings if has_effect(item.value, self.type_of))
+                    yield from (item for item in block.bindings if self.has_effect(item))
             case Var():
                 yield from (self.binding_of[node],) if node in self.binding_of else ()
             case PrimVar():
@@ -102,13 +109,13 @@ class _Liveness:
 
 
 def _without_unreachable(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
-    """Keep what public and entry functions reach; all of it if a function is missing, or if none is public."""
-    roots = [item.var.name for item in module.definitions if not item.function.is_private]
-    entries = {*roots, *options.entry_functions}
+    """Keep what public and entry functions reach; all of it if a function is missing."""
+    public = (item.var.name for item in module.definitions if not item.function.is_private)
+    entries = {*public, *options.entry_functions}
     graph = call_graph(module)
     used = reachable(module, tuple(map(GlobalVar, entries)))
     named = entries | {called.name for var in used for called in graph[var]}
-    if not roots or any(name not in module for name in named):
+    if any(name not in module for name in named):
         return module
     kept: list[Definition] = []
     for item in module.definitions:

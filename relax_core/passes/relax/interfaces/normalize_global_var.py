@@ -1,14 +1,10 @@
 """Give every public function its global_symbol as its name in the module."""
 
-from dataclasses import replace
-
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import GlobalVar
-from relax_core.ir.module import BaseFunc, Definition, IRModule, without_own_symbol
-from relax_core.ir.node import Node
+from relax_core.ir.module import BaseFunc, Definition, IRModule
 from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax.interfaces.renaming import renamed
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -25,11 +21,11 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     for item in module.definitions:
         if item.function.is_private:
             name_of[item.var.name] = names.fresh(item.var.name)
-    renamed = {old: new for old, new in name_of.items() if old != new}
-    if not renamed:
+    new_name = {old: new for old, new in name_of.items() if old != new}
+    if not new_name:
         ctx.remark(module, "note", "every public function has its global_symbol as its name")
         return module
-    return _renamed(module, renamed, ctx)
+    return renamed(module, new_name, ctx, _reason)
 
 
 def _symbol(function: BaseFunc) -> str | None:
@@ -37,27 +33,8 @@ def _symbol(function: BaseFunc) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _renamed(module: IRModule, name_of: dict[str, str], ctx: PassContext) -> IRModule:
-    made: dict[str, GlobalVar] = {}
-
-    def rename(node: Node) -> Node | None:
-        """Rule: global name -> the name that its function gets."""
-        if not isinstance(node, GlobalVar) or node.name not in name_of:
-            return None
-        return made.setdefault(node.name, replace(node, name=name_of[node.name]))
-
-    definitions: list[Definition] = []
-    for item in module.definitions:
-        new = ctx.rewrite(item, rename)
-        if item.var.name in name_of:
-            why = "that is the name of a public function" if item.function.is_private else "its global_symbol"
-            ctx.remark(new, "applied", f"@{item.var.name} is renamed to @{new.var.name}: {why}")
-            named = without_own_symbol(new.function, new.var.name)
-            if named is not new.function:
-                ctx.log.replace(new.function, named, "function with a global_symbol -> function of that name")
-                new = ctx.derive(replace(new, function=named), item)
-        definitions.append(new)
-    return with_definitions(module, tuple(definitions), ctx)
+def _reason(item: Definition) -> str:
+    return "that is the name of a public function" if item.function.is_private else "its global_symbol"
 
 
 PASS = Pass(

@@ -1,0 +1,51 @@
+"""Passes on texts of `agreements/`: ours and that of apache-tvm both give the text that stands there."""
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import relax_core as rc
+from relax_core.ir.equality import first_difference
+from relax_core.ir.module import IRModule
+from tests.apache_tvm import from_source, relax, tvm
+
+CASES: dict[str, dict[str, str]] = {
+    f"{path.stem}: {name}": case
+    for path in sorted((Path(__file__).parent / "agreements").glob("*.toml"))
+    for name, case in tomllib.loads(path.read_text(encoding="utf-8")).items()
+}
+
+
+def their_pass(text: str) -> Any:
+    """Return the pass of apache-tvm that a pipeline of one pass names, with the same options."""
+    call = ast.parse(text, mode="eval").body
+    if not isinstance(call, ast.Call):
+        return getattr(relax.transform, text)()
+    options = {item.arg: ast.literal_eval(item.value) for item in call.keywords if item.arg is not None}
+    return getattr(relax.transform, ast.unparse(call.func))(**options)
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("name", CASES)
+def test_a_pass_of_tvm_gives_the_text(name: str) -> None:
+    case = CASES[name]
+    with tvm.target.Target("llvm"):
+        theirs = their_pass(case["pass"])(from_source(case["before"], check_well_formed=False))
+    assert first_difference(rc.parse(theirs.script()), rc.parse(case["after"])) is None
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_pass_gives_the_text(name: str) -> None:
+    case = CASES[name]
+    stage = rc.run_pipeline(rc.parse(case["before"]), case["pass"])[-1]
+    assert list(errors_of(stage.after)) == []
+    assert first_difference(stage.after, rc.parse(case["after"])) is None
+
+
+def errors_of(module: IRModule) -> Iterator[str]:
+    """Say what is wrong with a module."""
+    return (str(item) for item in rc.check(module) if item.severity == "error")
