@@ -77,11 +77,14 @@ def tables(*names: str) -> rc.Tables:
 
 def their_patterns(*names: str) -> list[Any]:
     """Return the same patterns in the language of apache-tvm."""
+    return [(name, their_pattern({**PATTERNS, **PARTIAL}[name])) for name in names or PATTERNS]
+
+
+def their_pattern(text: str) -> Any:
+    """Return the pattern of apache-tvm that a text is an expression of."""
     dpl: Any = import_module("tvm.relax.dpl")
-    words: dict[str, Any] = {
-        name: getattr(dpl, name) for name in ("is_op", "wildcard", "is_const", "is_tuple", "is_tuple_get_item")
-    }
-    return [(name, eval({**PATTERNS, **PARTIAL}[name], words)) for name in names or PATTERNS]
+    words = ("is_op", "wildcard", "is_const", "is_tuple", "is_tuple_get_item")
+    return eval(text, {name: getattr(dpl, name) for name in words})
 
 
 def composites(module: IRModule) -> dict[str, str]:

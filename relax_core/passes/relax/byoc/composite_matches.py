@@ -1,11 +1,11 @@
 """The matches of a composite's pattern in a dataflow block: which become units of it, and which cannot."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, Var
+from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, Tuple, Var
 from relax_core.ir.node import Node
 from relax_core.pattern.language.nodes import (
     CallPattern,
@@ -47,7 +47,8 @@ class CompositeMatches:
     """What a pattern matches in a block, in the order of the bindings; `groups` are the units so far.
 
     A match that holds all of a unit before takes its place, and one that shares a part of it is refused. Values in a
-    match may be used outside of it: the unit gives them, too.
+    match may be used outside of it: the unit gives them, too. A tuple that is bound is a part of the match if one of
+    its fields is; TVM leaves each tuple outside, and stops where the match holds a field of one.
     """
 
     groups: DataflowGroups
@@ -89,6 +90,7 @@ class CompositeMatches:
         if not self.check(found):
             return Refusal(root, "predicate", ())
         members = dict.fromkeys((*(self.groups.binding_of[var] for var in vars_), root))
+        members = dict.fromkeys(item for item in members if not self._is_made_of_inputs(item, members))
         before = {unit for item in members if (unit := self.groups.unit_of[item]) in self.units}
         shared = tuple(item for unit in before for item in unit.bindings if item not in members)
         if shared:
@@ -100,6 +102,10 @@ class CompositeMatches:
             del self.units[unit]
         self.units[self.groups.join(members)] = found
         return None
+
+    def _is_made_of_inputs(self, member: Binding, members: Mapping[Binding, None]) -> bool:
+        """Tell whether a member is a tuple of values that all come from outside: it does not belong to the match."""
+        return isinstance(member.value, Tuple) and not any(item in members for item in self.groups.inputs[member])
 
     def _described(self, found: Match) -> Iterator[Var]:
         """Yield the variables of what parts of the pattern describe from inside: calls, tuples and their fields."""

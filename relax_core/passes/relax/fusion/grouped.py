@@ -15,6 +15,7 @@ from relax_core.ir.expr import (
     Expr,
     Function,
     GlobalVar,
+    Op,
     PrimType,
     PrimValue,
     SeqExpr,
@@ -59,8 +60,8 @@ def grouped_function(
     """Make the function of a group of bindings, whose result is its output, or a tuple of several.
 
     What the bindings use becomes parameters in the order of its first use: constants too, unless they are to stay, and
-    shapes that functions of the module are given. A field of a tuple that comes from outside is taken before the call.
-    Dimensions that no parameter gives come as one shape.
+    symbolic shapes and scalars that operators are given. A field of a tuple that comes from outside is taken before the
+    call. Dimensions that no parameter gives come as one shape.
     """
     inside = {item.var for item in group.bindings}
     fields = tuple(item for item in group.bindings if _is_outer_field(item, inside) and item.var not in group.outputs)
@@ -113,17 +114,17 @@ class _Making:
 
     @property
     def literal_count(self) -> int:
-        """How many constants and shapes there are parameters for."""
-        return sum(isinstance(item, Constant | ShapeExpr) for item in self.args)
+        """How many constants, shapes and scalars there are parameters for."""
+        return sum(isinstance(item, Constant | ShapeExpr | PrimValue) for item in self.args)
 
     def take_all(self, value: Expr, inside: set[Var]) -> None:
         """Make parameters for what a value uses."""
-        shapes = value.args if isinstance(value, Call) and isinstance(value.op, GlobalVar) else ()
+        sizes = _sizes_given(value)
         for part in (*preorder(value), *free_vars(value)):
             match part:
                 case Constant() if self.lifts_constants:
                     self.take(part, part, f"param_{self.literal_count}")
-                case ShapeExpr() if part in shapes:
+                case ShapeExpr() | PrimValue() if part in sizes:
                     self.take(part, part, f"param_{self.literal_count}")
                 case Var() if part not in inside:
                     self.take(part, part, part.name)
@@ -158,8 +159,8 @@ class _Making:
         return self.ctx.derive(made, binding)
 
     def constants(self, node: Node) -> Node | None:
-        """Rule: constant or shape -> parameter."""
-        return self.param_of.get(node) if isinstance(node, Constant | ShapeExpr) else None
+        """Rule: constant, shape or scalar -> parameter."""
+        return self.param_of.get(node) if isinstance(node, Constant | ShapeExpr | PrimValue) else None
 
     def renamed(self) -> Iterator[Var]:
         """Yield the parameters with the function's own symbols in their types."""
@@ -179,6 +180,23 @@ class _Making:
             if item not in dims:
                 self.args.append(PrimValue(item))
                 yield Var(self.names.fresh(item.name), PrimType(item.dtype, self.symbols[item]))
+
+
+def _sizes_given(value: Expr) -> tuple[Expr, ...]:
+    """Return the symbolic shapes and scalars among the arguments of a call: `call_tir` keeps those that it has."""
+    match value:
+        case Call(op=Op(name="relax.call_tir" | "relax.call_tir_inplace")):
+            return ()
+        case Call(op=GlobalVar(), args=args):
+            return tuple(item for item in args if isinstance(item, ShapeExpr) or _is_symbolic(item))
+        case Call(args=args):
+            return tuple(filter(_is_symbolic, args))
+        case _:
+            return ()
+
+
+def _is_symbolic(value: Expr) -> bool:
+    return isinstance(value, ShapeExpr | PrimValue) and bool(free_symbols(value))
 
 
 def _is_outer_field(binding: Binding, inside: set[Var]) -> bool:
