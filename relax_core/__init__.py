@@ -113,6 +113,7 @@ _MODULE_OF = MappingProxyType(
         "rules": patterns,
         "run": runs,
         "run_pipeline": runs,
+        "verify": runs,
         "script": texts,
         "structural_equal": texts,
         "wildcard": patterns,

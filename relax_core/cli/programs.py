@@ -72,6 +72,9 @@ def _add_passes(command: Commands) -> None:
     opt.add_argument("--rules", metavar="R", help=RULES_HELP)
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
+    opt.add_argument(
+        "--verify", action="store_true", help="check what each pass leaves, and stop where it is ill-formed"
+    )
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
     part = opt.add_mutually_exclusive_group()
     part.add_argument("--diff", action="store_true", help="print what each pass changes in the text, as patches")
@@ -170,7 +173,7 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants)
-    program = with_rules(program, options.rules)
+    program = msgspec.structs.replace(with_rules(program, options.rules), verify=options.verify)
     reply = engine.request(Opt(program))
     if isinstance(reply, Failure):
         return failed(reply)

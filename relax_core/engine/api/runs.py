@@ -13,7 +13,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.own import register_pass
-from relax_core.passes.pipeline import pass_, run_pipeline
+from relax_core.passes.pipeline import pass_, run_pipeline, verify
 from relax_core.passes.single_rewrites import after_rewrites, without_rewrite
 from relax_core.vm.external.packed import register_packed
 from relax_core.vm.relay.host import run_relay
@@ -41,6 +41,7 @@ __all__ = [
     "register_pass",
     "run",
     "run_pipeline",
+    "verify",
     "without_rewrite",
 ]
 

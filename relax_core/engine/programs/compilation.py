@@ -15,7 +15,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
-from relax_core.passes.pipeline import final_module, run_pipeline
+from relax_core.passes.pipeline import final_module, run_pipeline, verify
 from relax_core.present.nodes.node_id import NodeIndex, index_nodes
 from relax_core.printer.printed import Printed
 from relax_core.printer.relay_text.module import print_relay
@@ -48,7 +48,10 @@ class Compilation:
             def progress(index: int, count: int, name: str, seconds: float) -> None:
                 report(Progress(f"Running {name}", index, count, seconds))
 
-            self._stages = run_pipeline(
+            def checked(index: int, count: int, name: str, seconds: float) -> None:
+                report(Progress(f"Checking what {name} left", index, count, seconds))
+
+            stages = run_pipeline(
                 self.source.module,
                 self.source.steps,
                 tables=self.source.tables,
@@ -56,6 +59,8 @@ class Compilation:
                 is_cancelled=is_cancelled,
                 begun=self._begin(),
             )
+            is_verified = self.source.program.verify
+            self._stages = verify(stages, progress=checked, is_cancelled=is_cancelled) if is_verified else stages
         return self._stages
 
     def _begin(self) -> tuple[Stage, ...]:

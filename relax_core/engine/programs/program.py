@@ -74,6 +74,8 @@ class Program(msgspec.Struct, frozen=True):
     """A trace of a run with the results of the functions for which recorded results stand in."""
     run_file: bytes = b""
     """A trace with a recorded run of this very program, which is shown in place of a run."""
+    verify: bool = False
+    """What every pass leaves is checked, and the pipeline ends where it is ill-formed."""
 
 
 def with_rules_stage(pipeline: str) -> str:

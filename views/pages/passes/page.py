@@ -30,6 +30,7 @@ from views.pages.passes.stages import go_to_stage
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
+from views.pages.passes.verifying import choose_verification, show_verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
@@ -114,6 +115,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
             steps(
                 form, key="passes.steps", max_height="50vh", on_action=partial(_on_steps, current.pipeline or default)
             )
+        choose_verification()
         text = st.text_area("Passes, in order", value=current.pipeline or default, height=110, help=_PASSES_HELP)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
@@ -321,6 +323,8 @@ with page():
                 if failed.is_failed:
                     chip(f"✕ {failed.name.partition('(')[0]} failed", "red")
                 note(f"{changed} of {len(stages.stages) - 1} passes changed it")
+                if not failed.is_failed:
+                    show_verification()
         found = _results()
         with results:
             _show_results(found)
