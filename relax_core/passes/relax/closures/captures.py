@@ -39,14 +39,10 @@ class LocalFunction:
         return self.binding.var
 
     @property
-    def dims(self) -> tuple[PrimVar, ...]:
-        """Those of `symbols` that are integers: they are captured together, as a shape."""
-        return tuple(item for item in self.symbols if item.dtype.startswith(("int", "uint")))
-
-    @property
-    def scalars(self) -> tuple[PrimVar, ...]:
-        """Those of `symbols` that are truth values or floats."""
-        return tuple(item for item in self.symbols if item not in self.dims)
+    def captured(self) -> tuple[Var | PrimVar, ...]:
+        """What is captured, in the order in which the function uses it; what it only passes on stands behind."""
+        places = {item: place for place, item in enumerate(preorder(self.function.body))}
+        return tuple(sorted((*self.captures, *self.symbols), key=lambda item: places.get(item, len(places))))
 
     @property
     def is_closure(self) -> bool:

@@ -22,8 +22,6 @@ from relax_core.ir.expr import (
     Op,
     PrimType,
     PrimValue,
-    ShapeExpr,
-    ShapeType,
     Tuple,
     Type,
     Var,
@@ -44,6 +42,7 @@ from relax_core.passes.relax.closures.captures import (
     local_bindings,
     local_functions,
 )
+from relax_core.passes.relax.closures.invoked_results import invoked, invoking_results
 from relax_core.passes.relax.closures.lifted_names import Path, lifted_names
 from relax_core.passes.relax.closures.result_types import map_symbols, result_type, without_shapes, without_unbound
 from relax_core.passes.relax.effects import has_effect
@@ -61,8 +60,9 @@ class LambdaLiftOptions:
 def run(module: IRModule, options: LambdaLiftOptions, ctx: PassContext) -> IRModule:
     """Lift every local function, the outermost level of all functions first, until none is left.
 
-    A variable of a closure keeps the type of the function, and a function that returns one says so; in TVM both are
-    objects. A closure with effects is called by `invoke_closure`, in TVM as a pure one.
+    A closure that a lifted function returns is an object, as in TVM, if it is only called, and keeps the type of the
+    function if it goes elsewhere, where TVM stops. A closure with effects is called by `invoke_closure`, in TVM as a
+    pure one.
     """
     planned = lifted_names(module)
     naming = _Naming(planned, Names((*module.names, *(name for names in planned.values() for name in names))))
@@ -72,7 +72,9 @@ def run(module: IRModule, options: LambdaLiftOptions, ctx: PassContext) -> IRMod
         level = _Level(options, ctx, ctx.types(module), naming)
         lifted = change_functions(module, ctx, level.function)
         module = normalize(ctx.derive(lifted.with_definitions(*level.lifted), module), ctx.log)
-    return _declaring_effects(module, ctx) if options.names == "2022" else module
+    if options.names == "2022":
+        return _declaring_effects(module, ctx)
+    return invoking_results(module, frozenset(naming.path_of), ctx)
 
 
 def _declaring_effects(module: IRModule, ctx: PassContext) -> IRModule:
@@ -107,7 +109,7 @@ def _declaring_results(ctx: PassContext, type_of: Mapping[Node, Type]) -> Callab
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where a local function goes, and what it captures: variables, dimensions as one shape, other scalars."""
+    """Where a local function goes, and what it captures: variables and symbols."""
 
     global_var: GlobalVar
     local: LocalFunction
@@ -115,13 +117,7 @@ class _Target:
     @property
     def captures(self) -> tuple[Expr, ...]:
         """What is captured, where the function stands."""
-        return (*self.local.captures, *self.symbols)
-
-    @property
-    def symbols(self) -> tuple[Expr, ...]:
-        """The captured dimensions, and the scalars that are no integers."""
-        dims = (ShapeExpr(self.local.dims),) if self.local.dims else ()
-        return (*dims, *(PrimValue(item) for item in self.local.scalars))
+        return tuple(PrimValue(item) if isinstance(item, PrimVar) else item for item in self.local.captured)
 
 
 @dataclass(slots=True)
@@ -227,9 +223,7 @@ class _Level:
             match node:
                 case Call(op=Var() as callee) if callee in targets and targets[callee].local.is_closure:
                     is_pure = targets[callee].local.function.is_pure and self.options.names == "tvm"
-                    name = "relax.invoke_pure_closure" if is_pure else "relax.invoke_closure"
-                    result = self.type_of.get(node, OBJECT)
-                    return Call(Op(name), (callee, Tuple(node.args)), type_args=(result,))
+                    return invoked(node, self.type_of.get(node, OBJECT), is_pure=is_pure)
                 case _:
                     return None
 
@@ -244,7 +238,8 @@ class _Level:
         vars_: dict[Var, Expr] = {item: param_of[item] for item in local.captures}
         body = self.ctx.substitute(inner, vars_, symbols)
         params = (*body.params, *param_of.values())
-        bound = {symbol for item in params for symbol in binding_symbols(item.annotation)}
+        given = (item for source, item in param_of.items() if isinstance(source, Var))
+        bound = {symbol for item in (*body.params, *given) for symbol in binding_symbols(item.annotation)}
         result = map_symbols(result_type(function, self.type_of), symbols)
         is_2022 = self.options.names == "2022"
         complete = replace(
@@ -267,19 +262,17 @@ class _Level:
         return {item: PrimVar(item.name, item.dtype) for item in used}
 
     def captured_params(self, local: LocalFunction, symbols: Mapping[PrimVar, PrimExpr]) -> dict[Node, Var]:
-        """Make a parameter for each captured variable, one shape for the captured dimensions, and the other scalars."""
+        """Make a parameter for each captured variable and each captured symbol."""
         inside = (item for item in preorder(local.function) if isinstance(item, Var))
         is_2022 = self.options.names == "2022"
         names = Names(item.name for item in inside if is_2022 or item not in local.captures)
         params: dict[Node, Var] = {}
-        for item in local.captures:
-            annotation = map_symbols(captured_type(self.type_of.get(item, OBJECT)), symbols)
-            params[item] = self.ctx.derive(Var(names.fresh(item.name), annotation), item)
-        if local.dims:
-            annotation = ShapeType(tuple(symbols[item] for item in local.dims))
-            params[local.function] = self.ctx.derive(Var(names.fresh("dims"), annotation), *local.dims)
-        for item in local.scalars:
-            annotation = PrimType(item.dtype, symbols[item])
+        for item in local.captured:
+            match item:
+                case PrimVar():
+                    annotation = PrimType(item.dtype, symbols[item])
+                case _:
+                    annotation = map_symbols(captured_type(self.type_of.get(item, OBJECT)), symbols)
             params[item] = self.ctx.derive(Var(names.fresh(item.name), annotation), item)
         return params
 
@@ -293,8 +286,10 @@ class _Level:
             target = targets[node]
             if not target.local.is_closure:
                 return target.global_var
-            captured = (*(param_of[item] for item in target.local.captures), *target.symbols)
-            return Call(Op("relax.make_closure"), (target.global_var, Tuple(captured)))
+            captured = (
+                PrimValue(item) if isinstance(item, PrimVar) else param_of[item] for item in target.local.captured
+            )
+            return Call(Op("relax.make_closure"), (target.global_var, Tuple(tuple(captured))))
 
         return refer
 
