@@ -1,6 +1,6 @@
 """Passes, the context that they run in, and the stages that are kept of them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, TypeVar
@@ -13,7 +13,7 @@ from relax_core.ir.expr import Expr, Function, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.rewriting.rewrite import RewriteLog, Rule, Takes, rewrite
+from relax_core.ir.rewriting.rewrite import Replacement, RewriteLog, Rule, Takes, rewrite, rule_name
 from relax_core.ir.rewriting.substitute import substitute
 from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
@@ -85,6 +85,20 @@ class PassContext:
     def remark_on_reading(self, find: Finder) -> None:
         """Defer remarks whose reasons cost an analysis: `find` is called when the remarks are first read."""
         self.remarks.add(find)
+
+    def remark_replacements(self, rule: Rule | str, words: Callable[[Replacement], str]) -> None:
+        """Say what was done at each place where `rule` applied, in `words`, which are asked for when somebody reads.
+
+        So a remark is made of what was done only, also where applications are left out.
+        """
+        name = rule if isinstance(rule, str) else rule_name(rule)
+
+        def find() -> Iterator[UnnumberedRemark]:
+            for item in self.log.replacements:
+                if item.rule == name:
+                    yield UnnumberedRemark(item.before, "applied", words(item))
+
+        self.remark_on_reading(find)
 
     def types(self, module: IRModule) -> Mapping[Node, Type]:
         """Return the type of every expression of `module`."""

@@ -254,7 +254,7 @@ def _normalized(module: IRModule, context: PassContext) -> IRModule:
     node = culprit(module, NORMAL_FORM)
     if node is None:
         return module
-    context.remark(node, "note", "the module was not in A-normal form; it was normalized first")
+    context.remark(node, "applied", "the module was not in A-normal form; it was normalized first")
     return normalize(module, context.log)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, overload
 
+from relax_core.ir.expr import Binding, Call, ExternFunc, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node
 
 RemarkKind = Literal["applied", "missed", "note"]
@@ -34,6 +35,31 @@ class Remark:
 
 Finder: TypeAlias = Callable[[], Iterable[UnnumberedRemark]]
 """Computes deferred remarks. It may run long after the pass, which is sound because nodes never change."""
+
+
+def value_name(value: Node) -> str:
+    """Name a value or a binding in a remark."""
+    match value:
+        case Var(name=name) | Binding(var=Var(name=name)):
+            return name
+        case Call(op=Op(name=name)):
+            return f"`{name.removeprefix('relax.')}`"
+        case Call(op=GlobalVar(name=name)):
+            return f"the call of @{name}"
+        case Call(op=Var(name=name) | ExternFunc(name=name)):
+            return f"the call of {name}"
+        case Call():
+            return "the call"
+        case Tuple(fields=fields):
+            return f"the tuple of {len(fields)}"
+        case TupleGetItem(index=index):
+            return f"field {index}"
+        case If():
+            return "the conditional"
+        case Function():
+            return "the local function"
+        case _:
+            return f"the {type(value).__name__.lower()}"
 
 
 class Remarks(Sequence[Remark]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from relax_core.ir.expr import (
     LEAVES,
@@ -25,6 +26,9 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import nodes_in
 from relax_core.ir.rewriting.rewrite import RewriteLog
+
+BIND: Final = "bind a nested value"
+"""The rule by which A-normal form gives a value its variable."""
 
 
 class Names:
@@ -183,7 +187,7 @@ class _Normalizer:
         if isinstance(value, LEAVES):
             return value
         var = emitter.emit(value)
-        self.log.replace(expr, var, "bind a nested value")
+        self.log.replace(expr, var, BIND)
         self.log.derive(emitter.bindings[-1], (expr,))
         return var
 

@@ -33,6 +33,7 @@ def _named(item: Definition, ctx: PassContext) -> Definition:
     function = item.function
     attrs = tuple(pair for pair in function.attrs if pair[0] != "global_symbol")
     if not function.is_private and len(attrs) == len(function.attrs):
+        ctx.remark(function, "note", f"@{item.var.name} is public: its name is its symbol already")
         return item
     named = replace(function, is_private=False, attrs=attrs)
     ctx.log.replace(function, named, "private function -> function with global_symbol")

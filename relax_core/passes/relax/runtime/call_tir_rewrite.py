@@ -85,7 +85,7 @@ class _Destination:
         self.made.append(VarBinding(binding.var, result))
         where = "allocated by the caller" if is_plain else "the inputs that it overwrites"
         count = f"{len(self.outputs)} output{'s' * (len(self.outputs) != 1)}"
-        self.ctx.remark(binding, "applied", f"{count}, {where}")
+        self.ctx.remark(binding, "applied", f"{binding.var.name}: {count}, {where}")
         return tuple(self.made)
 
     def written(self, arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -82,7 +82,13 @@ class _Sequence:
         found: dict[Binding, list[tuple[Var, str]]] = {}
         for var, definition in defined.items():
             call = self.kill_for(definition)
-            if call is not None and var not in returned and var not in killed:
+            if call is None:
+                continue
+            if var in returned:
+                self.ctx.remark(definition, "missed", f"{var.name} lives on: it is in the result", (self.body.body,))
+            elif var in killed:
+                self.ctx.remark(definition, "missed", f"{var.name} is ended already")
+            else:
                 found.setdefault(last[var], []).append((var, call))
         return found
 

@@ -1,6 +1,7 @@
 """Give every tensor that the program allocates its own storage."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 from relax_core.ir.expr import (
     Call,
@@ -18,11 +19,13 @@ from relax_core.ir.expr import (
 from relax_core.ir.integer.prove import simplify
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, PrimExpr, binary
 from relax_core.ir.rewriting.builder import names_in
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import dtype_argument, integer, operator_call, rewrite_functions, shape
+from relax_core.passes.remarks import UnnumberedRemark
 
 DTYPE_BYTES = (("64", 8), ("32", 4), ("16", 2), ("8", 1))
 
@@ -45,6 +48,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
                     size, unit = _size(dims, dtype.value, type_of)
                     made = operator_call("relax.memory.alloc_storage", size, device, scope, dtype_argument(unit))
                     tensor = operator_call("relax.memory.alloc_tensor", storage, integer(0), dims, dtype, device)
+                    ctx.remark_on_reading(partial(_explained, node, size, unit))
                     return VarBinding(storage, made), VarBinding(node.var, tensor)
                 case _:
                     return None
@@ -52,6 +56,21 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         return (split,)
 
     return rewrite_functions(module, ctx, rules_for)
+
+
+def _explained(binding: VarBinding, size: Expr, unit: str) -> Iterator[UnnumberedRemark]:
+    """Say where a tensor lies, and if its bytes are not counted here, why."""
+    name = binding.var.name
+    match size:
+        case ShapeExpr(values=(count,)) if unit == "uint8":
+            bytes_ = show_prim(count)
+            yield UnnumberedRemark(
+                binding, "applied", f"{name} lies at the start of a storage of its own, {bytes_} bytes"
+            )
+        case _:
+            yield UnnumberedRemark(binding, "applied", f"{name} lies at the start of a storage of its own")
+            message = f"the bytes of {name} are counted when the program runs: its dimensions are not known one by one"
+            yield UnnumberedRemark(binding, "missed", message, (size,))
 
 
 def _size(dims: Expr, dtype: str, type_of: Mapping[Node, Type]) -> tuple[Expr, str]:

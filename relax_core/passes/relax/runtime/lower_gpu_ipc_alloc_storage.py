@@ -12,6 +12,7 @@ from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import integer, operator_call, packed_call, rewrite_functions
 
 SCOPE = "ipc_memory"
+ALLOCATIONS = ("relax.memory.alloc_storage", "relax.builtin.alloc_tensor")
 ALLOCATE = "runtime.disco.cuda_ipc.alloc_storage"
 
 
@@ -36,6 +37,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
                     storage = Var(names.fresh("gv"))
                     ctx.remark(node, "applied", f"{var.name} lies in memory that processes share")
                     return VarBinding(storage, _allocate(dims, dtype)), _tensor(var, storage, dims, dtype, rest)
+                case VarBinding(var=var, value=Call(op=Op(name=name))) if name in ALLOCATIONS:
+                    ctx.remark(node, "missed", f"{var.name} stays: its memory is not in the scope {SCOPE}")
+                    return None
                 case _:
                     return None
 

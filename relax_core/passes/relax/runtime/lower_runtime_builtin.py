@@ -5,7 +5,20 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from relax_core.analysis.device.virtual_devices import copy_arguments
-from relax_core.ir.expr import OBJECT, VOID, Call, Expr, Op, PrimValue, ShapeExpr, ShapeType, Tuple, Type, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    VOID,
+    Call,
+    Expr,
+    ExternFunc,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    ShapeType,
+    Tuple,
+    Type,
+    Var,
+)
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
@@ -24,6 +37,7 @@ from relax_core.passes.relax.functions import (
     string,
 )
 from relax_core.passes.relax.runtime.size_conditions import depends_on_sizes
+from relax_core.passes.remarks import value_name
 
 Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 
@@ -40,11 +54,25 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         """Rule: operator of the run time -> call of its builtin."""
         match node:
             case Call(op=Op(name=name)) if name in LOWER:
-                return LOWER[name](node, type_of)
+                made = LOWER[name](node, type_of)
+                if made is None:
+                    message = "stays an operator: what it checks or works out is not known before the program runs"
+                    ctx.remark(node, "missed", f"{value_name(node)} {message}")
+                return made
             case _:
                 return None
 
+    ctx.remark_replacements(lower, lambda item: f"{value_name(item.before)} becomes {_callee(item.after[0])}")
     return rewrite_functions(module, ctx, lambda _var, _function: (lower,))
+
+
+def _callee(call: Node) -> str:
+    """Name what a lowered operator calls."""
+    match call:
+        case Call(op=ExternFunc(name=name)) | Call(args=(ExternFunc(name=name), *_)):
+            return f"a call of {name}"
+        case _:
+            return value_name(call)
 
 
 def _result(call: Call, type_of: Mapping[Node, Type], default: Type = OBJECT) -> Type:

@@ -1,7 +1,10 @@
 """Lower symbolic shapes to a heap of integers, and types to checks when the program runs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Final
 
 from relax_core.ir.expr import (
     Binding,
@@ -9,6 +12,7 @@ from relax_core.ir.expr import (
     Call,
     DataflowBlock,
     Expr,
+    ExternFunc,
     Function,
     FuncType,
     GlobalVar,
@@ -30,10 +34,11 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, map_children, preorder
+from relax_core.ir.node import Node, children, map_children, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.rewriting.builder import Names, names_in
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ops.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
@@ -48,6 +53,7 @@ from relax_core.passes.relax.functions import (
 )
 from relax_core.passes.relax.runtime import to_non_dataflow
 from relax_core.passes.relax.runtime.shape_heap import SKIP, ShapeHeap, collect, is_computed, is_in_slot
+from relax_core.passes.remarks import UnnumberedRemark, value_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +126,22 @@ def needs_check(type_: Type, actual: Type | None) -> bool:
             return False
 
 
+CHECKED: Final = MappingProxyType(
+    {
+        "vm.builtin.check_tensor_info": "rank and dtype",
+        "vm.builtin.check_shape_info": "rank",
+        "vm.builtin.check_prim_value_info": "dtype",
+        "vm.builtin.check_tuple_info": "number of fields",
+        "vm.builtin.check_func_info": "that it is a function",
+        "vm.builtin.match_shape": "dimensions",
+        "vm.builtin.match_prim_value": "value",
+    }
+)
+"""What a builtin that checks looks at."""
 CHECK = "declared type -> check when the program runs"
 HEAP = "symbolic dimensions -> shape heap"
 READ = "symbolic value -> read from the shape heap"
+PROVEN = "its type is proven"
 HEAP_TYPE = TensorType(None, "int64", 1)
 
 
@@ -139,14 +158,38 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     names = Names(module.names)
     added: list[Definition] = []
 
+    ctx.remark_on_reading(partial(_explained, ctx.log))
+
     def change(name: GlobalVar, function: Function) -> Function:
         if has_shape_heap(function):
+            ctx.remark(function, "missed", f"@{name.name} stays: it has a shape heap")
             return function
         lowering = _Lowering(name.name, function, type_of, ctx, names, added, names_in(function))
         return ctx.derive(lowering.function_lowered(), function)
 
     result = change_functions(module, ctx, change)
     return ctx.derive(result.with_definitions(*added), result) if added else result
+
+
+def _explained(log: RewriteLog) -> Iterator[UnnumberedRemark]:
+    """Say what is checked where, what is read from the heap, and where sizes are computed."""
+    checks: dict[Node, dict[str, None]] = {}
+    for item in log.replacements:
+        match item.rule, item.after:
+            case rule, (VarBinding(value=Call(op=ExternFunc(name=name))),) if rule == CHECK and name in CHECKED:
+                checks.setdefault(item.before, {})[CHECKED[name]] = None
+            case rule, (Var() | Call(),) if rule == READ:
+                what = "the scalar" if isinstance(item.before, PrimValue) else "the shape"
+                dims = item.before.values if isinstance(item.before, ShapeExpr) else children(item.before)
+                shown = ", ".join(show_prim(dim) for dim in dims if isinstance(dim, PrimExpr))
+                yield UnnumberedRemark(item.before, "applied", f"{what} ({shown}) is read from the shape heap")
+            case rule, (VarBinding(value=Call(op=GlobalVar(name=name))),) if rule == HEAP:
+                yield UnnumberedRemark(item.before, "applied", f"dimensions are computed by @{name}")
+            case _:
+                pass
+    for node, kinds in checks.items():
+        name = "the result" if isinstance(node, SeqExpr) else value_name(node)
+        yield UnnumberedRemark(node, "applied", f"{name} is checked when the program runs: {', '.join(kinds)}")
 
 
 def _is_lowered(item: tuple[GlobalVar, Function]) -> bool:
@@ -186,7 +229,9 @@ class _Lowering:
         self.emit(VarBinding(self.heap_var, heap), function, HEAP)
         self.params()
         new = self.sequence(body, is_outermost=True)
-        if self.heap.exprs:
+        if not size:
+            self.ctx.remark(function, "applied", f"@{self.name} gets no shape heap: no dimension of it is symbolic")
+        else:
             shown = ", ".join(f"{index}: {show_prim(expr)}" for index, expr in enumerate(self.heap.exprs))
             self.ctx.remark(function, "applied", f"{size} dimensions live in the shape heap: {shown}")
         return replace(function, body=new)
@@ -198,8 +243,16 @@ class _Lowering:
             type_ = self.known_type(param) or self.type_of[param]
             where = f"fn={self.name}, loc=param[{index}], param={param.name}"
             demand = Demand(f"ErrorContext({where}, annotation={show_type(type_)}) ", param, matches)
+            count = len(self.made) + len(matches)
             self.check(param, type_, None, demand)
+            self.note_unchecked(count, len(self.made) + len(matches), param, "its type says nothing to check")
         self.match(matches)
+
+    def note_unchecked(self, before: int, behind: int, node: Node, why: str) -> None:
+        """Say that nothing was checked, if the number of checks is the same as `before`."""
+        if before == behind:
+            name = "the result" if isinstance(node, SeqExpr) else value_name(node)
+            self.ctx.remark(node, "missed", f"{name} is not checked: {why}")
 
     def known_type(self, value: Expr) -> Type | None:
         """Return the type of a variable that is declared as a tensor with all of its shape: it is inferred as that."""
@@ -331,8 +384,10 @@ class _Lowering:
         """Check the declared type of the result unless it is proven."""
         error = f"ErrorContext(fn={self.name}, loc=return, annotation={show_type(declared)}) "
         demand = Demand(error, self.function.body, [])
+        count = len(self.made)
         self.check(value, declared, actual, demand)
         self.match(demand.matches)
+        self.note_unchecked(count, len(self.made), self.function.body, PROVEN)
 
     def binding(self, binding: Binding) -> None:
         match binding:
@@ -340,8 +395,10 @@ class _Lowering:
                 new_value = self.value(value)
                 error = f"ErrorContext(match_cast, ty={show_type(type_)}) "
                 demand = Demand(error, binding, [])
+                count = len(self.made)
                 self.check(new_value, type_, self.type_of.get(value), demand)
                 self.match(demand.matches)
+                self.note_unchecked(count, len(self.made), binding, PROVEN)
                 self.keep(binding, replace(binding, value=new_value))
             case VarBinding(value=If(condition=condition, true_branch=yes, false_branch=no) as conditional):
                 assert isinstance(yes, SeqExpr), "normal form"
