@@ -3,12 +3,15 @@
 A remark whose reason costs an analysis is deferred: a `Finder` stands for it until the remarks are read.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 from relax_core.ir.expr import Binding, Call, ExternFunc, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
-from relax_core.ir.node import Node
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.relay import Let, Match
+from relax_core.ir.rewriting.rewrite import Replacement
 
 RemarkKind = Literal["applied", "missed", "note"]
 
@@ -40,7 +43,7 @@ Finder: TypeAlias = Callable[[], Iterable[UnnumberedRemark]]
 def value_name(value: Node) -> str:
     """Name a value or a binding in a remark."""
     match value:
-        case Var(name=name) | Binding(var=Var(name=name)):
+        case Var(name=name) | Binding(var=Var(name=name)) | Let(var=Var(name=name)):
             return name
         case Call(op=Op(name=name)):
             return f"`{name.removeprefix('relax.')}`"
@@ -56,10 +59,23 @@ def value_name(value: Node) -> str:
             return f"field {index}"
         case If():
             return "the conditional"
+        case Match():
+            return "the match"
         case Function():
             return "the local function"
         case _:
             return f"the {type(value).__name__.lower()}"
+
+
+def bound_values(
+    before: IRModule, after: IRModule, replacements: Iterable[Replacement], rule: str
+) -> Iterator[tuple[Definition, list[tuple[Node, Node]]]]:
+    """Yield the definitions that were changed, each with the values that `rule` bound to variables, and these."""
+    value_of = {item.after[0]: item.before for item in replacements if item.rule == rule}
+    for old, new in zip(before.definitions, after.definitions, strict=True):
+        if new is not old:
+            vars_ = dict.fromkeys(item for item in preorder(new.function) if item in value_of)
+            yield old, [(value_of[var], var) for var in vars_]
 
 
 class Remarks(Sequence[Remark]):

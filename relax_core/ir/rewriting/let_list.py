@@ -1,10 +1,15 @@
 """Lists of lets while a Relay scope is built: names for values, and the chain that they become."""
 
+from typing import Final
+
 from relax_core.ir.attrs import NO_ATTRS
 from relax_core.ir.expr import Expr, Var
 from relax_core.ir.relay import Let
 from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.rewrite import RewriteLog
+
+GIVE_NAME: Final = "give a nested value a name"
+"""The rule by which a value gets a let."""
 
 
 class LetList:
@@ -18,7 +23,7 @@ class LetList:
     def push(self, value: Expr, origin: Expr) -> Var:
         """Bind `value`, which stands for `origin`, to a fresh variable."""
         var = Var(self._names.fresh("x"), span=origin.span)
-        self._log.replace(origin, var, "give a nested value a name")
+        self._log.replace(origin, var, GIVE_NAME)
         self.bind(var, value, origin)
         return var
 

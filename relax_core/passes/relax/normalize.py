@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import preorder
 from relax_core.ir.rewriting.builder import BIND, normalize
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.remarks import UnnumberedRemark, value_name
+from relax_core.passes.remarks import UnnumberedRemark, bound_values, value_name
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -19,15 +18,12 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 def _explained(module: IRModule, result: IRModule, ctx: PassContext) -> Iterator[UnnumberedRemark]:
     """Say which values got a variable, and of functions without such a value that they were rebuilt."""
-    bound = {item.after[0]: item.before for item in ctx.log.replacements if item.rule == BIND}
-    for old, new in zip(module.definitions, result.definitions, strict=True):
-        if new is old:
-            continue
-        named = [item for item in preorder(new.function) if item in bound]
-        for var in dict.fromkeys(named):
-            yield UnnumberedRemark(bound[var], "applied", f"{value_name(bound[var])} is bound to {value_name(var)}")
-        if not named:
-            yield UnnumberedRemark(old.function, "applied", f"@{old.var.name} becomes one flat sequence of bindings")
+    for definition, bound in bound_values(module, result, ctx.log.replacements, BIND):
+        for value, var in bound:
+            yield UnnumberedRemark(value, "applied", f"{value_name(value)} is bound to {value_name(var)}")
+        if not bound:
+            message = f"@{definition.var.name} becomes one flat sequence of bindings"
+            yield UnnumberedRemark(definition.function, "applied", message)
 
 
 PASS = Pass(

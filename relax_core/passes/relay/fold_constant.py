@@ -34,7 +34,8 @@ from relax_core.ops.relay.evaluate import evaluate_call, is_literal
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.folding import folded
 from relax_core.passes.relay.operator_calls import known_sizes
-from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
+from relax_core.passes.relay.rebuild import INLINE_LET, change_functions, let_vars, rebuild
+from relax_core.passes.remarks import value_name
 
 _KEPT = ("annotation", "memory", "random", "vm", "on_device", "device_copy", "debug", "nn.dropout")
 """Operators, or families of them, that do more than compute a value, or compute another one each time."""
@@ -58,6 +59,8 @@ def run(module: IRModule, options: FoldConstantOptions, ctx: PassContext) -> IRM
     operator.
     """
     types, effects = ctx.types(module), effects_of(module)
+    words = "is a constant, which stands where it is used"
+    ctx.remark_replacements(INLINE_LET, lambda item: f"%{value_name(item.before)} {words}")
 
     def change(function: Function) -> Function:
         return _RelayFolding(options, types, ctx, effects.effectful(open_postorder(function))).function(function)
@@ -93,7 +96,10 @@ class _RelayFolding:
             case Call(op=Op(name=name)) if name in _SHAPES:
                 return self.shape(name, old)
             case Call(op=Op(name=name), args=(Call(attrs=inner) as placed,), attrs=attrs) if name == _PLACE:
-                return placed if _placed(placed) and dict(inner) == dict(attrs) else None
+                if not _placed(placed) or dict(inner) != dict(attrs):
+                    return None
+                self.ctx.remark(old, "applied", "the constant is on this device already: one annotation says so")
+                return placed
             case Call(op=Op(name=name), args=args) if args and all(map(is_literal, args)):
                 return self.call(name, old, expr)
             case Call(op=Op(name=name), args=args) if len(places := set(map(_placed, args))) == 1 and all(places):
@@ -101,6 +107,7 @@ class _RelayFolding:
                 folded = self.call(name, old, replace(expr, args=bare))
                 return folded and replace(expr, op=Op(_PLACE), args=(folded,), attrs=places.pop())
             case TupleGetItem(tuple_value=Tuple(fields=fields), index=index) if not self.has_effect(old):
+                self.ctx.remark(old, "applied", f"field {index} of the tuple stands in its place", (fields[index],))
                 return fields[index]
             case If(condition=Constant(data=data), true_branch=yes, false_branch=no):
                 self.ctx.remark(old, "applied", f"the condition is {bool(data)}: the other branch goes")

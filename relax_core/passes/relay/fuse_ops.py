@@ -162,6 +162,8 @@ class _RelayFusion:
                 self.ctx.remark(
                     group.root, "applied", f"{len(calls)} operators become one function: {names}", tuple(calls)
                 )
+            elif self.is_made(group.root):
+                self.ctx.remark(group.root, "applied", f"{words(group.root)} becomes a function of its own")
             missed = self.groups.missed.get(group.root)
             if self.graph.of[group.root].uses:
                 explain_end(self.ctx, group.root, words(group.root), missed)

@@ -11,9 +11,13 @@ from relax_core.diagnostics import CompileError, has_errors
 from relax_core.ir.expr import AdtType, Function, FuncType, ObjectType, RefType, TupleType, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.rewriting.rewrite import Replacement
+from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.copying import renewed
 from relax_core.passes.relay.rebuild import change_functions, rebuild
+
+_DECLARE = "declare the type"
 
 
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
@@ -27,7 +31,21 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     facts = infer(module)
     if has_errors(facts.diagnostics):
         raise CompileError(facts.diagnostics)
+    ctx.remark_replacements(_DECLARE, _declared)
     return change_functions(module, lambda function: _annotated(function, facts, ctx), ctx, into_closed=True)
+
+
+def _declared(item: Replacement) -> str:
+    """Say which type is declared."""
+    match item.after:
+        case (Var(name=name, annotation=found),):
+            what = f"%{name} has"
+        case (Function(ret_type=found),):
+            what = "the result of the function has"
+        case _:
+            raise AssertionError("a type is declared of a variable or of a result")
+    assert found is not None, "what is declared is a type"
+    return f"{what} the type {show_type(found)}"
 
 
 def _annotated(function: Function, facts: Inference, ctx: PassContext) -> Function:
@@ -38,9 +56,12 @@ def _annotated(function: Function, facts: Inference, ctx: PassContext) -> Functi
                 made: Node = replace(rebuilt, annotation=renewed(found))
             case Function(ret_type=declared) if isinstance(found, FuncType) and _is_news(declared, found.ret):
                 made = replace(rebuilt, ret_type=renewed(found.ret))
+            case Var(name=name, annotation=declared) if declared is None or is_open(declared):
+                ctx.remark(old, "missed", f"%{name} is declared by no type: something of it is not determined")
+                return rebuilt
             case _:
                 return rebuilt
-        return ctx.log.apply(rebuilt, made, "declare the type")
+        return ctx.log.apply(rebuilt, made, _DECLARE)
 
     return rebuild(function, change, ctx, into_closed=True)
 

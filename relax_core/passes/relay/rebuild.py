@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from relax_core.analysis.regions import is_closed, open_postorder
 from relax_core.ir.expr import Expr, Function, Var
@@ -16,6 +16,8 @@ N = TypeVar("N", bound=Node)
 
 Change: TypeAlias = Callable[[Node, Node], Node]
 """What takes the place of a node: given the node as it was, and as it is with its children changed."""
+INLINE_LET: Final = "inline a let"
+"""The rule by which the value of a let takes the place of its variable."""
 NOTHING: Mapping[Node, Node] = MappingProxyType({})
 
 
@@ -51,7 +53,7 @@ def rebuild(
         is_kept = not into_closed and node is not root and isinstance(node, Function) and is_closed(node)
         if isinstance(node, Let) and node.var in value_of:
             new_of[node] = new(node.body)
-            ctx.log.replace(node, new_of[node], "inline a let", known=(new_of[node],))
+            ctx.log.replace(node, new_of[node], INLINE_LET, known=(new_of[node],))
             continue
         rebuilt = node if is_kept else map_children(node, new)
         ctx.log.rebuilt(node, rebuilt)

@@ -4,7 +4,7 @@ An edge from one operator to another is `compiler_begin(compiler_end(value, its 
 variable or literal gets only the begin. See: tvm/src/relay/transforms/annotate_target.cc, v0.19
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -26,6 +26,7 @@ from relax_core.analysis.regions import (
     mark_of,
     open_values,
 )
+from relax_core.diagnostics import plural
 from relax_core.ir.attrs import Attrs, attr, with_attr
 from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.module import Definition, IRModule
@@ -34,7 +35,7 @@ from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.values import with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.relay.normal_form.to_graph_normal_form import to_graph_normal_form
-from relax_core.passes.remarks import UnnumberedRemark
+from relax_core.passes.remarks import UnnumberedRemark, value_name
 from relax_core.pattern.partition.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
@@ -162,7 +163,7 @@ class _Annotator:
             # The first part of a let is its variable.
             uses = (parts[1:] if isinstance(node, Let) else parts for node, parts in order.items())
             self.used = frozenset(chain.from_iterable(uses))
-        self.ctx.remark_on_reading(partial(_places, self.placed))
+        self.ctx.remark_on_reading(partial(_places, self.new_of, self.placed, self.targets))
         for node, parts in order.items():
             # The value of a let comes before its uses, and the let itself behind them.
             self.new_of[node] = self._visit(node) if parts else node
@@ -242,8 +243,7 @@ class _Annotator:
 
     def _note(self, node: Node, target: str) -> None:
         self.target_of[node] = target
-        if target != DEFAULT:
-            self.placed.append((node, target))
+        self.placed.append((node, target))
 
     def _inputs(self, parts: tuple[Expr, ...], target: str) -> tuple[Expr, ...]:
         mark = self._mark(target)
@@ -297,10 +297,27 @@ def _annotated(new_of: Mapping[Node, Node]) -> Iterator[tuple[Node, Node]]:
                 part = part.args[0]
 
 
-def _places(placed: list[tuple[Node, str]]) -> Iterator[UnnumberedRemark]:
-    """Say of each node that a target takes which one it is."""
+def _places(
+    new_of: dict[Node, Any], placed: list[tuple[Node, str]], targets: Collection[str]
+) -> Iterator[UnnumberedRemark]:
+    """Say of each node which target takes it, or why none does."""
+    count = sum(1 for _ in _annotated(new_of))
+    if count:
+        function = next(reversed(new_of))
+        words = f"{plural(count, 'annotation')} say where the regions of targets begin and end"
+        yield UnnumberedRemark(function, "applied", words)
     for node, target in placed:
-        yield UnnumberedRemark(node, "applied", f"goes to {target}")
+        match node:
+            case _ if target != DEFAULT:
+                yield UnnumberedRemark(node, "applied", f"goes to {target}")
+            case Call(op=Op() | Function()):
+                words = f"{value_name(node)} goes to no target: {' and '.join(targets)} do not take it"
+                yield UnnumberedRemark(node, "missed", words)
+            case Call():
+                yield UnnumberedRemark(node, "missed", f"{value_name(node)} goes to no target: it calls no operator")
+            case _:
+                words = f"{value_name(node)} goes to no target: its parts do not all go to the same one"
+                yield UnnumberedRemark(node, "missed", words)
 
 
 PASS = Pass(

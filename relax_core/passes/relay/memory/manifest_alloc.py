@@ -24,7 +24,7 @@ from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.let_list import LetList
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.runtime.lower_alloc_tensor import dtype_bytes
-from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.normal_form.to_a_normal_form import normalized_first
 
 ALIGNMENT = 64
 """Bytes to which storages are aligned, as in TVM's run time."""
@@ -38,7 +38,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     Raises:
         CompileError: DV003, a value that needs memory has no device.
     """
-    module = to_a_normal_form(module, ctx.log)
+    module = normalized_first(module, ctx)
     for var, function in module.relax_functions:
         if not is_primitive(function):
             _require_devices(var, function, ctx)
@@ -111,6 +111,8 @@ class _Allocator:
         tensors = tuple(item for item in outputs if isinstance(item, TensorType))
         device = self.plan.device(let.var)
         if len(tensors) < len(outputs) or device is None:
+            why = "it has no device" if device is None else "it is no tensor, nor a tuple of tensors"
+            self.ctx.remark(let, "missed", f"%{let.var.name} gets no memory: {why}")
             return None
         lets = LetList(self.names, self.ctx.log)
         work = _Work(self._kernel(call, type_), call.args, tuple(self.types.get(arg) for arg in call.args), call)

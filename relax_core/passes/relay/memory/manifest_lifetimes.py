@@ -3,12 +3,13 @@
 See: tvm/src/relay/transforms/memory_alloc.cc and manifest_lifetimes.cc, v0.19
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from relax_core.analysis.device.constraints import parts_of
 from relax_core.analysis.device.devices import is_primitive
-from relax_core.ir.expr import Call, Expr, Function, FuncType, If, Op, Var, is_op_call
+from relax_core.ir.expr import Call, Expr, Function, FuncType, If, Op, Type, Var, is_op_call
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, outside, postorder
 from relax_core.ir.relay import Let, Match, PatternVar
@@ -16,14 +17,15 @@ from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.ir.rewriting.trampoline import Steps
 from relax_core.ir.rewriting.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.normal_form.to_a_normal_form import normalized_first
+from relax_core.passes.remarks import UnnumberedRemark
 
 KILL = "memory.kill"
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Kill the values of every function behind the let that uses them last."""
-    module = to_a_normal_form(module, ctx.log)
+    module = normalized_first(module, ctx)
     types = ctx.types(module)
 
     def change(function: Function) -> Function:
@@ -33,9 +35,32 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             var: tuple(name for name in names if not isinstance(types.get(name), FuncType))
             for var, names in last_uses(function).items()
         }
+        ctx.remark_on_reading(partial(_left, function, dying, types))
         return _killed(function, dying, ctx)
 
     return module.map_functions(change)
+
+
+def _left(
+    function: Function, dying: Mapping[Var, tuple[Var, ...]], types: Mapping[Node, Type]
+) -> Iterator[UnnumberedRemark]:
+    """Say of what lets bind and nothing kills, why it lives on."""
+    nodes = tuple(parts_of(function))
+    dead = {var for names in dying.values() for var in names}
+    captured = {var for node in nodes if isinstance(node, Function) and node is not function for var in free_vars(node)}
+    for node in nodes:
+        if not isinstance(node, Let) or node.var in dead or node.var.name == "_":
+            continue
+        match node:
+            case Let(var=var) if isinstance(types.get(var), FuncType):
+                why = "it is a function, which has no memory"
+            case Let(var=var) if var in captured:
+                why = "a function literal captures it"
+            case Let(value=Var(name=name)):
+                why = f"it is another name of %{name}"
+            case _:
+                why = "the result of its scope needs it, or it is killed already"
+        yield UnnumberedRemark(node, "missed", f"%{node.var.name} lives on: {why}")
 
 
 def last_uses(function: Function) -> dict[Var, tuple[Var, ...]]:

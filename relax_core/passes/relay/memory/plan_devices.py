@@ -26,6 +26,7 @@ from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.memory.device_writer import DeviceWriter, spellings
+from relax_core.passes.remarks import RemarkKind
 from relax_core.source import Span
 
 
@@ -157,8 +158,9 @@ def written(planned: Planned, ctx: PassContext) -> IRModule:
     for item in module.definitions:
         if isinstance(item.function, Function) and item.var.name in plan.covered:
             after = writer.function(item.function, plan.domains.parts[item.var.name])
-            _explain(item.var.name, item.function, plan, ctx)
-            if after is not item.function and not _says_so(item.function, after):
+            is_changed = after is not item.function and not _says_so(item.function, after)
+            _explain(item.var.name, item.function, plan, ctx, "applied" if is_changed else "note")
+            if is_changed:
                 changed.append(replace(item, function=after))
                 ctx.log.rebuilt(item, changed[-1])
     return merge_clones(module.with_definitions(*changed), planned.origin_of, ctx) if changed else module
@@ -183,14 +185,14 @@ def _project_first(node: Node) -> Node | None:
     return replace(node.tuple_value, args=(replace(node, tuple_value=note.body),))
 
 
-def _explain(name: str, function: Function, plan: DevicePlan, ctx: PassContext) -> None:
+def _explain(name: str, function: Function, plan: DevicePlan, ctx: PassContext, kind: RemarkKind) -> None:
     """Say where the parameters and the result of a function are, and what decided it."""
     for node, what in ((function, f"the result of @{name}"), *((p, f"%{p.name} of @{name}") for p in function.params)):
         slot = plan.domains.slot_of(node)
         fixed = None if slot is None else plan.proof.fixed(slot)
         if fixed is not None:
             words = f"{what} is on {fixed.device}: {fixed.reason.words}"
-            ctx.remark(node, "note", words, (fixed.reason.node,))
+            ctx.remark(node, kind, words, (fixed.reason.node,))
 
 
 def diagnostics_of(planned: Planned, options: PlanDevicesOptions, log: RewriteLog) -> tuple[Diagnostic, ...]:

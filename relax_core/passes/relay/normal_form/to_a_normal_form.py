@@ -1,20 +1,23 @@
 """Give every value a name: operands become variables, and the order of evaluation becomes the order of lets."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from relax_core.analysis.relay_scopes import ATOMS, Scope, Scopes, scopes_of
 from relax_core.ir.attrs import has_attr
 from relax_core.ir.expr import Call, Expr, Function, If, Tuple, TupleGetItem
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.rewriting.builder import Names, names_in
-from relax_core.ir.rewriting.let_list import LetList
+from relax_core.ir.rewriting.let_list import GIVE_NAME, LetList
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.rewriting.trampoline import Steps
 from relax_core.ir.rewriting.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.remarks import UnnumberedRemark, bound_values, value_name
 
 N = TypeVar("N", bound=Node)
 
@@ -24,7 +27,32 @@ OPAQUE = ("Primitive", "Composite")
 
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     """Return `module` with every function in A-normal form."""
-    return to_a_normal_form(module, ctx.log)
+    result = to_a_normal_form(module, ctx.log)
+    ctx.remark_on_reading(partial(_explained, module, result, ctx.log))
+    return result
+
+
+def _explained(module: IRModule, result: IRModule, log: RewriteLog) -> Iterator[UnnumberedRemark]:
+    """Say which values got a name, and which functions were not looked into."""
+    for definition, bound in bound_values(module, result, log.replacements, GIVE_NAME):
+        for value, var in bound:
+            yield UnnumberedRemark(value, "applied", f"{value_name(value)} is bound to %{value_name(var)}")
+        if not bound:
+            message = f"the lets of @{definition.var.name} stand in the order in which they are evaluated"
+            yield UnnumberedRemark(definition.function, "applied", message)
+    for node in postorder(module):
+        if isinstance(node, Function) and is_opaque(node):
+            yield UnnumberedRemark(node, "missed", "the body stays: the function stands for one operator")
+
+
+def normalized_first(module: IRModule, ctx: PassContext) -> IRModule:
+    """Return `module` in A-normal form for a pass that needs it, with a remark if it was not."""
+    result = to_a_normal_form(module, ctx.log)
+    for old, new in zip(module.definitions, result.definitions, strict=True):
+        if new is not old:
+            message = f"@{old.var.name} was not in A-normal form; it was normalized first"
+            ctx.remark(old.function, "applied", message)
+    return result
 
 
 def to_a_normal_form(module: IRModule, log: RewriteLog, *, into_opaque: bool = False) -> IRModule:

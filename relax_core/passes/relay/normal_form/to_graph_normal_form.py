@@ -14,7 +14,9 @@ from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.relay import Let
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.remarks import value_name
 
+_INLINE = "inline a let"
 _UNDETERMINED = "RY013"
 
 
@@ -30,6 +32,7 @@ def to_graph_normal_form(module: IRModule, ctx: PassContext) -> IRModule:
     what lets declare says a type of the program, such as that of an empty list, those with such types stay.
     """
     effects = effects_of(module)
+    ctx.remark_replacements(_INLINE, lambda item: f"%{value_name(item.before)} goes: its value stands where it is used")
     changed: list[Definition] = []
     for item in module.definitions:
         if isinstance(item.function, Function):
@@ -69,7 +72,7 @@ def _inlined(function: Function, lets: Sequence[Let], log: RewriteLog) -> Functi
     for node in order:
         if isinstance(node, Let) and node.var in value_of:
             new_of[node] = new(node.body)
-            log.replace(node, new_of[node], "inline a let", known=(new_of[node],))
+            log.replace(node, new_of[node], _INLINE, known=(new_of[node],))
         else:
             new_of[node] = map_children(node, new)
             log.rebuilt(node, new_of[node])

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 from relax_core.analysis.relay_effects import effects_of
-from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.diagnostics import CompileError, Diagnostic, plural
 from relax_core.ir.attrs import has_attr, with_attr
 from relax_core.ir.dialect import DIALECT_ATTR
 from relax_core.ir.expr import Call, Constant, Function, GlobalVar, Var
@@ -38,6 +38,9 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     """
     module = with_kernels_placed(without_memory(module, ctx), ctx)
     named = to_a_normal_form(bind_literals(module, ctx), ctx.log, into_opaque=True)
+    for var, function in named.relax_functions:
+        count = sum(isinstance(node, Call) for node in postorder(function))
+        ctx.remark(function, "applied", f"@{var.name} becomes a function of Relax: {plural(count, 'call')}")
     type_of = ctx.types(named)
     effects = effects_of(named)
     tags = {item.name: tag for data in named.type_data for tag, item in enumerate(data.constructors)}
