@@ -12,6 +12,7 @@ from relax_core.ir.absent import reference_of
 from relax_core.ir.expr import (
     AdtType,
     Constant,
+    Function,
     FuncType,
     GlobalVar,
     MatchCast,
@@ -305,6 +306,9 @@ def _parts(value: Value) -> list[Value]:
             names = _fields(type(value))
             kept = [name for name in names if name not in skipped] if isinstance(value, _BINDERS) else names
             fields = [_sorted_attrs(getattr(value, name)) if name == "attrs" else getattr(value, name) for name in kept]
+            if isinstance(value, Function):
+                # What a function takes is a part of it; what a variable of a binding is annotated with is inferred.
+                fields.append(tuple(param.annotation for param in value.params))
     return _opened(fields)
 
 

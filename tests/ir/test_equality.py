@@ -65,6 +65,16 @@ def test_a_dataflow_variable_is_not_a_variable() -> None:
     assert not structural_equal(plain, dataflow)
 
 
+def test_functions_of_parameters_of_other_types_are_others() -> None:
+    def make(type_: Type | None) -> Function:
+        x = Var("x", type_)
+        return Function((x,), x)
+
+    kinds = (TensorType((PrimVar("n"),), "float32"), TensorType((), "float32"), TensorType((), "int32"), OBJECT, None)
+    assert len({structural_hash(make(item)) for item in kinds}) == len(kinds)
+    assert structural_hash(make(kinds[0])) == structural_hash(make(TensorType((PrimVar("m"),), "float32")))
+
+
 def test_annotations_of_let_variables_count_only_when_strict() -> None:
     def make(annotation: Type | None) -> SeqExpr:
         x, y = Var("x"), Var("y", annotation)

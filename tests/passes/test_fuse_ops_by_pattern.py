@@ -246,3 +246,20 @@ def test_one_composite_of_several_matches_stems_from_all_of_them() -> None:
     relu = next(item for item in preorder(stage.after[name]) if is_op_call(item, "relax.nn.relu"))
     lines = {item.span.line for item in stage.log.ancestry(relu) if item.span is not None}
     assert lines == {7, 9}
+
+
+def test_operators_on_other_types_are_other_composites() -> None:
+    text = """    @R.function
+    def main(x: R.Tensor((4, 16), "float32"), b: R.Tensor((16,), "float32")):
+        with R.dataflow():
+            lv = R.add(x, b)
+            lv1 = R.add(lv, x)
+            lv2 = R.add(lv1, x)
+            R.output(lv2)
+        return lv2
+"""
+    added = table(add='is_op("relax.add")(wildcard(), wildcard())')
+    module = rc.parse(in_tvm(text).script())
+    stage = passed(module, "FuseOpsByPattern", added)
+    assert [name.name for name, _ in stage.after.relax_functions] == ["main", "fused_relax_add", "fused_relax_add1"]
+    same_values(module, stage.after)
