@@ -3,12 +3,12 @@
 See: tvm/src/relax/analysis/tir_op_pattern_kind.cc, HasReshapePattern
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from relax_core.ir.integer.prove import constant_value, prove_equal, simplify
 from relax_core.ir.node import Node, map_children, postorder, preorder
-from relax_core.ir.prim import Binary, PrimExpr, PrimVar, binary, const
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary, const
 from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Evaluate, IfThenElse, PrimFunc, While
 
@@ -94,6 +94,9 @@ def _quotient(a: PrimExpr, b: PrimExpr, extents: Mapping[PrimVar, PrimExpr]) -> 
     match a:
         case Binary(op="//", a=inner, b=by):
             return _quotient(inner, simplify(binary("*", by, b)), extents)
+        case Binary(op="+") if (whole := _multiples(a, b)) is not None:
+            # (b * q + r) // b is q + r // b.
+            return binary("+", whole[0], _quotient(whole[1], b, extents))
         case _:
             pass
     last = {var: binary("-", extent, const(1)) for var, extent in extents.items()}
@@ -101,6 +104,36 @@ def _quotient(a: PrimExpr, b: PrimExpr, extents: Mapping[PrimVar, PrimExpr]) -> 
     number, divisor = constant_value(count), constant_value(b)
     is_less = number is not None and divisor is not None and number <= divisor
     return const(0) if _only_grows(a) and (is_less or prove_equal(count, b)) else binary("//", a, b)
+
+
+def _multiples(a: PrimExpr, b: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+    """Return q and r with `a = b * q + r`: terms of the sum with a constant multiple of `b`, and the rest of them."""
+    by = constant_value(b)
+    if not isinstance(by, int) or by <= 0:
+        return None
+    factors: list[PrimExpr] = []
+    rest: list[PrimExpr] = []
+    for term in _terms(a):
+        match term:
+            case Binary(op="*", a=factor, b=IntImm(value=number)) if number % by == 0:
+                factors.append(binary("*", factor, const(number // by)))
+            case _:
+                rest.append(term)
+    return (_sum(factors), _sum(rest)) if factors else None
+
+
+def _terms(expr: PrimExpr) -> Iterator[PrimExpr]:
+    stack = [expr]
+    while stack:
+        match stack.pop():
+            case Binary(op="+", a=a, b=b):
+                stack += (b, a)
+            case term:
+                yield term
+
+
+def _sum(terms: Sequence[PrimExpr]) -> PrimExpr:
+    return reduce(lambda a, b: binary("+", a, b), terms, const(0))
 
 
 def _only_grows(expr: PrimExpr) -> bool:

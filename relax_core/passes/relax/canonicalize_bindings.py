@@ -95,6 +95,7 @@ class _Aliases:
     var_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     dropped: dict[Var, Var | PrimValue] = field(default_factory=dict[Var, Var | PrimValue])
     tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
+    taken: dict[Expr, TupleGetItem] = field(default_factory=dict[Expr, TupleGetItem])
     unused: dict[Var, Var] = field(default_factory=dict[Var, Var])
     used: frozenset[Node] = frozenset()
     killed: frozenset[Var] = frozenset()
@@ -121,7 +122,11 @@ class _Aliases:
                 self.literal(var, value)
             case VarBinding(var=var, value=Tuple() as value):
                 self.tuples[var] = value
-            case VarBinding(var=var, value=TupleGetItem(tuple_value=source, index=index)):
+                whole = self.whole(value)
+                if whole is not None:
+                    self.alias(var, whole)
+            case VarBinding(var=var, value=TupleGetItem(tuple_value=source, index=index) as taken):
+                self.taken[var] = taken
                 known = self.resolve(source)
                 value = (
                     known if isinstance(known, Tuple) else self.tuples.get(known) if isinstance(known, Var) else None
@@ -158,9 +163,23 @@ class _Aliases:
             self.var_of[var] = value
             self.unused[var] = replace(var)
 
+    def whole(self, made: Tuple) -> Var | None:
+        """Return the parameter, a tuple, of which `made` has all fields in order: other tuples stay, as in TVM."""
+        fields = tuple(self.taken.get(self.resolve(item)) for item in made.fields)
+        source = fields[0].tuple_value if fields and fields[0] is not None else None
+        type_ = None if source is None else self.type_of.get(source)
+        is_whole = isinstance(type_, TupleType) and len(type_.fields) == len(fields)
+        in_order = all(
+            item is not None and item.tuple_value is source and item.index == at for at, item in enumerate(fields)
+        )
+        return source if is_whole and in_order and source in self.function.params and isinstance(source, Var) else None
+
     def alias(self, var: Var, value: Var) -> None:
         """Let one of two names go; an output of a dataflow block stays visible outside it."""
         kept = self.resolve(value)
+        if value in self.unused and var not in self.killed:
+            self.var_of[var], self.dropped[var] = kept, value
+            return
         if not isinstance(kept, Var) or kept is var or kept in self.killed or var in self.killed:
             return
         if isinstance(kept, DataflowVar) and not isinstance(var, DataflowVar):

@@ -162,9 +162,8 @@ def _into_argument(kernel: PrimFunc, index: int, result: int) -> PrimFunc:
     body = memo[kernel.body]
     assert isinstance(body, Stmt), "a statement stays one"
     buffers = tuple(item for item in kernel.buffers if item.handle is not handle)
-    return replace(
-        kernel, params=tuple(item for item in kernel.params if item is not handle), buffers=buffers, body=body
-    )
+    params = tuple(item for item in kernel.params if item is not handle)
+    return replace(kernel, params=params, buffers=buffers, body=body, attrs=(("tirx.noalias", True),))
 
 
 PASS = Pass(

@@ -1,29 +1,34 @@
 """Pass the weights of a function as one tuple."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
     OBJECT,
     Binding,
     BindingBlock,
+    Call,
     DataflowBlock,
     DataflowVar,
     Expr,
     Function,
     GlobalVar,
+    If,
     SeqExpr,
+    Tuple,
     TupleGetItem,
     TupleType,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.rewriting.builder import names_in
-from relax_core.ir.rewriting.substitute import free_vars
+from relax_core.ir.node import Node, nodes_in
+from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax.blocks.outputs import blocks_of_uses
 from relax_core.passes.relax.functions import join_blocks
 
 
@@ -35,10 +40,10 @@ class BundleOptions:
 
 
 def run(module: IRModule, options: BundleOptions, ctx: PassContext) -> IRModule:
-    """Replace the parameters behind the first `num_input` of a function by one tuple; each is taken before its use.
+    """Replace the parameters behind the first `num_input` of a function by one tuple; each is taken before each use.
 
     A function without the attribute stays as it is, and one whose weights are one tuple already. A weight is taken
-    once, where TVM takes it anew for each use, and leaves a local function without it.
+    anew for each use, also in a local function, which TVM leaves without it.
     """
 
     def change(var: GlobalVar, function: Function) -> Function:
@@ -58,36 +63,68 @@ def run(module: IRModule, options: BundleOptions, ctx: PassContext) -> IRModule:
 
 def _bundled(function: Function, count: int, name: str, ctx: PassContext) -> Function:
     weights = function.params[count:]
+    names = Names(item.name for item in nodes_in(function) if isinstance(item, Var) and item not in weights)
     types = tuple(weight.annotation or OBJECT for weight in weights)
-    bundle = Var(names_in(function).fresh(name), TupleType(types))
-    body = function.body
-    assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
-    seen_in = blocks_of_uses(function)
-    waiting = {weight: TupleGetItem(bundle, index) for index, weight in enumerate(weights)}
-    hidden: dict[Var, Expr] = {}
-    blocks: list[BindingBlock] = []
-    for block in body.blocks:
-        bindings: list[Binding] = []
-        for item in block.bindings:
-            taken = _taken(free_vars(item), waiting, ctx)
-            if isinstance(block, DataflowBlock):
-                inner = (part.var for part in taken if seen_in[part.var] <= {block})
-                hidden.update((var, ctx.derive(DataflowVar(var.name, var.annotation), var)) for var in inner)
-            bindings += (*taken, item)
-        blocks.append(block if len(bindings) == len(block.bindings) else replace(block, bindings=tuple(bindings)))
-    rest = _taken(free_vars(body.body), waiting, ctx)
-    if rest:
-        blocks.append(BindingBlock(tuple(rest)))
+    bundle = Var(names.fresh(name), TupleType(types))
     params = (*function.params[:count], ctx.derive(bundle, *weights) if weights else bundle)
-    made = replace(function, params=params, body=replace(body, blocks=tuple(blocks)))
-    ctx.derive(made, function, rule="function of weights -> function of a tuple of weights")
-    return ctx.rewrite(ctx.substitute(made, hidden), join_blocks)
+    body = ctx.rewrite(function.body, _Taking(weights, bundle, names, ctx).take, join_blocks)
+    made = replace(function, params=params, body=body)
+    return ctx.derive(made, function, rule="function of weights -> function of a tuple of weights")
 
 
-def _taken(used: tuple[Var, ...], waiting: dict[Var, TupleGetItem], ctx: PassContext) -> list[Binding]:
-    """Bind the weights among `used` that still wait."""
-    found = [var for var in used if var in waiting]
-    return [ctx.derive(VarBinding(var, waiting.pop(var)), var) for var in found]
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """Takes weights from a tuple where they are used."""
+
+    weights: tuple[Var, ...]
+    bundle: Var
+    names: Names
+    ctx: PassContext
+
+    def take(self, node: Node) -> Node | None:
+        """Rule: use of a weight -> field of the tuple, bound before it."""
+        match node:
+            case BindingBlock():
+                bindings = tuple(chain.from_iterable(map(partial(self.binding, type(node)), node.bindings)))
+                return None if len(bindings) == len(node.bindings) else replace(node, bindings=bindings)
+            case SeqExpr(blocks=blocks, body=body):
+                taken: list[Binding] = []
+                result = self.fields(body, Var, taken)
+                made = self.ctx.derive(BindingBlock(tuple(taken)), body)
+                return replace(node, blocks=(*blocks, made), body=result) if taken else None
+            case _:
+                return None
+
+    def binding(self, block: type[BindingBlock], item: Binding) -> Iterator[Binding]:
+        """Yield the fields that a binding uses, and the binding that uses them."""
+        taken: list[Binding] = []
+        value = self.fields(item.value, DataflowVar if block is DataflowBlock else Var, taken)
+        yield from taken
+        yield self.ctx.derive(replace(item, value=value), item) if taken else item
+
+    def fields(self, expr: Expr, kind: type[Var], taken: list[Binding]) -> Expr:
+        """Return an expression with variables for the weights in it, a new one for each use; `taken` binds them."""
+        match expr:
+            case Var() if expr in self.weights:
+                var = self.ctx.derive(kind(self.names.fresh(expr.name), expr.annotation), expr)
+                taken.append(
+                    self.ctx.derive(VarBinding(var, TupleGetItem(self.bundle, self.weights.index(expr))), expr)
+                )
+                return var
+            case Call(op=op, args=args):
+                made = tuple(self.fields(item, kind, taken) for item in (op, *args))
+                return self.ctx.derive(replace(expr, op=made[0], args=made[1:]), expr) if made != (op, *args) else expr
+            case Tuple(fields=fields):
+                made = tuple(self.fields(item, kind, taken) for item in fields)
+                return self.ctx.derive(replace(expr, fields=made), expr) if made != fields else expr
+            case TupleGetItem(tuple_value=value):
+                source = self.fields(value, kind, taken)
+                return self.ctx.derive(replace(expr, tuple_value=source), expr) if source is not value else expr
+            case If(condition=condition):
+                found = self.fields(condition, kind, taken)
+                return self.ctx.derive(replace(expr, condition=found), expr) if found is not condition else expr
+            case _:
+                return expr
 
 
 PASS = Pass(

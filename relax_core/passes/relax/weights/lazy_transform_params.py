@@ -40,11 +40,11 @@ class LazyTransformParamsOptions:
     """The packed functions that give and take values: `fget_item(..., index)` and `fset_item(..., index, value)`.
 
     The further parameters are named; the function gets them as parameters of its own, and passes them on in front. With
-    an empty `fset_item` the function returns its results.
+    no `fset_item` the function returns its results.
     """
 
     fget_item: str = "get_item"
-    fset_item: str = "set_item"
+    fset_item: str | None = "set_item"
     extra_get_item_params: tuple[str, ...] = ()
     extra_set_item_params: tuple[str, ...] = ()
 
@@ -166,7 +166,9 @@ class _Loading:
         return [*made, *empty, *rest], self.ctx.derive(Tuple(), self.function)
 
     def set(self, index: int, value: Expr) -> Binding:
-        call = packed_call(self.options.fset_item, *self.setters, integer(index), value, result=OBJECT)
+        name = self.options.fset_item
+        assert name, "results are handed over to a function"
+        call = packed_call(name, *self.setters, integer(index), value, result=OBJECT)
         return self.ctx.derive(replace(effect(call), var=Var("_", OBJECT)), value)
 
 
