@@ -223,3 +223,39 @@ def test_a_relax_module_is_walked_through(page: Page, app_url: str) -> None:
     expect(tables).to_have_attribute("data-regions", "3")
     steps.get_by_role("radio", name="RunCodegen").click()
     expect(steps.get_by_role("radio", name="RunCodegen")).to_have_attribute("aria-checked", "true")
+
+
+def clicked(page: Page, app_url: str) -> tuple[Locator, Locator]:
+    """Go from the Source page of a Relax module to its Partition page by one click; return its graph and tables."""
+    page.goto(f"{app_url}/?sample=relax/partition_paths.py")
+    rest(page)
+    page.get_by_role("link", name="Partition").first.click()
+    return graph_of(page), tables_of(page)
+
+
+def test_a_relax_module_is_run_by_the_reference_backend_and_compared(page: Page, app_url: str) -> None:
+    clicked(page, app_url)
+    page.get_by_role("button", name="Run and compare").click()
+    expect(page.get_by_text("✓ same result")).to_be_visible()
+    # The third click: what each region was handed.
+    open_popover(page.get_by_role("button", name="Handed over"))
+    said = page.get_by_test_id("stPopoverBody")
+    expect(said).to_contain_text("1 result compared. Same values: 5 variables; others: 0.")
+    expect(said).to_contain_text("fused_relax_sigmoid_relax_multiply1_gates runs in the reference backend for gates")
+    expect(said).to_contain_text("takes cutlass 1 (4, 16) f32; holds literal () f32; gives (4, 16) f32")
+
+
+def test_a_region_and_a_miss_are_explained_and_a_pattern_is_edited_in_three_clicks(page: Page, app_url: str) -> None:
+    graph, tables = clicked(page, app_url)
+    tables.locator("tr[data-pair='0']").click()
+    expect(graph.locator("g.edge.blocking")).to_have_count(3)
+    clicked(page, app_url)
+    area = tables_of(page).get_by_role("textbox", name="Pattern cutlass.")
+    area.click()
+    area.fill('is_op("relax.nn.relu")(is_op("relax.exp")(wildcard()))')
+    tables_of(page).get_by_role("button", name="Try").first.click()
+    # No `relu` of an `exp` is there: the place that came closest says why not.
+    expect(tables_of(page)).to_contain_text("is_op('exp') did not match relax.add: is not exp")
+    expect(tables_of(page).get_by_text("no match").first).to_be_visible()
+    # What matches no more is no problem of the module.
+    expect(tables_of(page).get_by_role("table", name="Problems")).to_have_count(0)

@@ -19,8 +19,6 @@ class ProgramState:
     module: str = rules.text()
     pipeline: str = rules.text(rules.LONGEST_LIST, kept="edit")
     """Empty for the default one."""
-    verify: str = rules.choice("on", "off", kept="edit")
-    """Whether what every pass leaves is checked; empty: if the text is short."""
     entry: str = rules.text()
     # What the box of the Run page can hold.
     seed: int = rules.number(0, (1 << 53) - 1, kept="edit")

@@ -17,8 +17,6 @@ from views.worker.tables import table_text
 _INPUTS: Final = "inputs"
 _SIZE: Final = re.compile(r"\s*([^=,\s]+)\s*=\s*([0-9]{1,12})\s*")
 # Only these passes read a table, so that a mistake in it concerns no other program.
-_VERIFIED_CHARACTERS: Final = 40_000
-"""Of a longer text the check takes seconds, half as long as the passes."""
 _TABLE_PASSES: Final = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
 
 
@@ -69,7 +67,6 @@ def program_of(chosen: ProgramState) -> Program:
         name=chosen.sample.rsplit("/", 1)[-1],
         module=chosen.module,
         pipeline=chosen.pipeline or None,
-        verify=is_verified(chosen, text),
         entry=chosen.entry,
         seed=chosen.seed,
         inputs=inputs_of(chosen),
@@ -80,11 +77,6 @@ def program_of(chosen: ProgramState) -> Program:
         finds_uninitialised=bool(chosen.unwritten),
         poisons_memory=bool(chosen.poisoned),
     )
-
-
-def is_verified(chosen: ProgramState, text: str) -> bool:
-    """Tell whether what every pass leaves is checked: as chosen, or else if the text is short."""
-    return chosen.verify == "on" or (not chosen.verify and len(text) <= _VERIFIED_CHARACTERS)
 
 
 def _applies_rules(pipeline: str) -> bool:

@@ -11,6 +11,7 @@ from relax_core.present.escape import file_name
 from relax_core.present.models import Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
 from views.pages.partition.regions.component import RegionsAction, regions
+from views.pages.partition.running import show_run
 from views.pages.partition.state import PartitionState
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
@@ -285,7 +286,7 @@ def _balance(view: PartitionView) -> str:
 with page():
     given = given_program()
     with bar() as files:
-        choosing = group()
+        choosing, running = group(), group()
     source = ask(Open(given))
     detail = ""
     if isinstance(source, Failure):
@@ -301,6 +302,8 @@ with page():
             show_failure(view)
         else:
             detail = _balance(view)
+            with running:
+                show_run(view, program)
             with files:
                 _export(view, given.name)
             _show(view, source, program, problems)

@@ -18,3 +18,5 @@ class PartitionState:
     step: int = rules.number(-1, 100, -1)
     pair: int = rules.number(-1, 10**6, -1)
     """The pair of regions whose blocking path is shown."""
+    runs: int = rules.switch()
+    """The partitioned module is run and compared with the one that it was made of."""

@@ -30,7 +30,7 @@ from views.pages.passes.stages import go_to_stage
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
-from views.pages.passes.verifying import choose_verification, show_verification
+from views.pages.passes.verifying import choose_verification, passed_program, show_verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
@@ -43,7 +43,7 @@ from views.widgets.graph.component import Head, Marks, graph
 from views.widgets.pipeline.component import PipelineAction, results_of
 from views.widgets.pipeline.component import pipeline as pipeline_list
 from views.worker.connection import ask, run_again
-from views.worker.program import drop_unknown_sizes, given_program
+from views.worker.program import drop_unknown_sizes
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
@@ -109,7 +109,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
     current = state(ProgramState)
     default = pipeline.text if pipeline else ""
     with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own", key="passes.pipeline"):
-        form = ask(PipelineFormOf(given_program()))
+        form = ask(PipelineFormOf(passed_program()))
         if not isinstance(form, Failure):
             default = default or form.text
             steps(
@@ -155,7 +155,7 @@ def _names_choice(pipeline: Pipeline) -> None:
 
 def _results() -> Bisection | Failure | None:
     """Run the module after every stage on the same inputs, if the user asked for it."""
-    return ask(BisectOf(given_program())) if state(PassesState).results else None
+    return ask(BisectOf(passed_program())) if state(PassesState).results else None
 
 
 def _show_results(found: Bisection | Failure | None) -> None:
@@ -204,7 +204,7 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
 
 def _values(stage: int) -> tuple[tuple[ValueRow, ...], str]:
     """Compare the values of bindings before and after a stage."""
-    program = given_program()
+    program = passed_program()
     if stage == 0:
         return (), "The stages are compared with the source: choose one that changed it."
     reply = ask(CompareValuesOf(program, stage - 1, program, stage))
@@ -219,7 +219,7 @@ def _single_rewrite(stage: int) -> RewriteView | None:
     current = state(PassesState)
     if not current.rewrite:
         return None
-    reply = ask(RewriteOf(given_program(), stage, current.rewrite, bool(current.skip)))
+    reply = ask(RewriteOf(passed_program(), stage, current.rewrite, bool(current.skip)))
     if isinstance(reply, Failure):
         for problem in reply.problems:
             show_problem(problem)
@@ -256,7 +256,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         on_action=_on_diff,
     )
     if shown in ("both", "graph"):
-        reply = ask(CompareGraph(given_program(), stage))
+        reply = ask(CompareGraph(passed_program(), stage))
         if isinstance(reply, Failure):
             show_failure(reply)
             return
@@ -285,7 +285,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             on_action=_on_pipeline,
         )
     with middle:
-        view = ask(StageOf(given_program(), stage))
+        view = ask(StageOf(passed_program(), stage))
         if isinstance(view, Failure):
             show_failure(view)
         else:
@@ -294,7 +294,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             with st.container(gap=None):
                 _show_stage(pipeline, view, stage)
     with right, st.container(key="drawer"):
-        show_inspector("passes", given_program(), height=pane_height())
+        show_inspector("passes", passed_program(), height=pane_height())
 
 
 with page():
@@ -303,10 +303,10 @@ with page():
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()
         results = group()
-    source = ask(Open(given_program()))
+    source = ask(Open(passed_program()))
     if state(PassesState).results and isinstance(source, SourceView):
         drop_unknown_sizes(source)
-    stages = ask(PipelineOf(given_program()))
+    stages = ask(PipelineOf(passed_program()))
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
         show_rules(None if isinstance(stages, Failure) else stages)

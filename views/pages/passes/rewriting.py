@@ -13,11 +13,11 @@ from relax_core.engine.protocol import Failure, StageOf
 from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Pipeline, Problem, Stage
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
+from views.pages.passes.verifying import passed_program
 from views.shell.frame import chip
 from views.state.session import state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, run_again
-from views.worker.program import given_program
 
 _STAGE: Final = re.compile(r"(?<![\w.])ApplyRules\s*(\([^()]*\))?\s*(,\s*|$)")
 _PLACEHOLDER: Final = "one: R.multiply(x, 1.0) -> x"
@@ -104,7 +104,7 @@ def _show_findings(stage: Stage) -> None:
     """List what was applied where and what came closest, or what is wrong with the rules."""
     for problem in stage.problems:
         show_problem(problem)
-    view = ask(StageOf(given_program(), stage.index))
+    view = ask(StageOf(passed_program(), stage.index))
     if isinstance(view, Failure):
         return
     for remark in view.detail.remarks:
@@ -144,7 +144,7 @@ def _show_value(stage: Stage) -> None:
     if not stage.is_changed:
         chip("rules: no match", "grey")
         return
-    program = given_program()
+    program = passed_program()
     found = ask(CompareValuesOf(program, stage.index - 1, program, stage.index))
     if isinstance(found, Failure):
         chip("rules: values not comparable", "orange")

@@ -9,6 +9,8 @@ from views.state import rules
 class PassesState:
     """What the Passes page shows besides the stage."""
 
+    verify: str = rules.choice("on", "off", kept="edit")
+    """Whether what every pass leaves is checked; empty: if the text is short."""
     results: int = rules.switch()
     """The stages are run and compared."""
     effects: int = rules.switch()

@@ -9,10 +9,10 @@ from relax_core.engine.protocol import EffectsOf, Failure
 from relax_core.engine.replies import EffectsView
 from relax_core.present.escape import bold, literal, table
 from views.pages.passes.state import PassesState
+from views.pages.passes.verifying import passed_program
 from views.shell.failures import show_failure
 from views.state.session import select, state
 from views.worker.connection import ask, run_again
-from views.worker.program import given_program
 
 _AGAIN: Final = {True: "leaves it", False: "changes it again", None: "refuses it"}
 _SIGNS: Final = {"same": "=", "different": "≠", "refused": "✕"}
@@ -34,7 +34,7 @@ def show_effects(stage: int) -> None:
         st.rerun()
     if not is_on:
         return
-    reply = ask(EffectsOf(given_program(), stage))
+    reply = ask(EffectsOf(passed_program(), stage))
     if isinstance(reply, Failure):
         show_failure(reply)
     else:

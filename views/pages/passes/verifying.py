@@ -2,21 +2,31 @@
 
 from typing import Final
 
+import msgspec
 import streamlit as st
 
+from relax_core.engine.protocol import Program
+from views.pages.passes.state import PassesState
 from views.shell.frame import chip
 from views.state.session import select, state
-from views.state.shared import ProgramState
 from views.worker.connection import run_again
-from views.worker.program import is_verified, text_of
+from views.worker.program import given_program
 
 _HELP: Final = "Check types and well-formedness of what every pass leaves; it takes about half as long as the passes"
+_SHORT_CHARACTERS: Final = 40_000
+"""Of a longer text the check takes seconds."""
+
+
+def passed_program() -> Program:
+    """Return the program that is open, with what its passes leave verified: as chosen, or else if its text is short."""
+    program, chosen = given_program(), state(PassesState).verify
+    is_verified = chosen == "on" or (not chosen and len(program.text) <= _SHORT_CHARACTERS)
+    return msgspec.structs.replace(program, verify=is_verified)
 
 
 def choose_verification() -> None:
     """Offer to check what every pass leaves."""
-    chosen = state(ProgramState)
-    st.session_state["passes.verify"] = is_verified(chosen, text_of(chosen))
+    st.session_state["passes.verify"] = passed_program().verify
     st.toggle("Verify after every pass", key="passes.verify", help=_HELP, on_change=_changed)
 
 
@@ -27,6 +37,5 @@ def _changed() -> None:
 
 def show_verification() -> None:
     """Say in the bar that what the passes left is well-formed: they ran, and none of them failed."""
-    chosen = state(ProgramState)
-    if is_verified(chosen, text_of(chosen)):
+    if passed_program().verify:
         chip("✓ well-formed", "green")
