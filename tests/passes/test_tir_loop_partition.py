@@ -104,7 +104,10 @@ SYMBOLIC = """
 def test_a_loop_of_symbolic_length_has_a_part_without_the_condition() -> None:
     start = rc.parse(f"@I.ir_module\nclass Module:\n{SYMBOLIC}")
     stage = passed(start, "LoopPartition")
-    assert remarks(stage, "applied") == ["i0 is split where its condition becomes known"]
+    assert remarks(stage, "applied") == [
+        "i0 is split where its condition becomes known",
+        "the mark T.likely goes, the condition stays",
+    ]
     assert "for i0, i1, j in T.grid(n // T.int64(8), T.int64(8), T.int64(20)):" in rc.script(stage.after)
     assert conditions(stage) == 1
     same_values(start, stage.after, rtol=0)

@@ -44,17 +44,28 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     Runs until nothing changes: what is known about a dimension makes casts trivial, and these become other names.
     TVM drops a cast that compares two dimensions, too, and casts the results of branches to the type of the variable.
     """
-    while (new := _once(module, ctx)) is not module:
+    kept: dict[Node, str] = {}
+    result = canonicalized(module, ctx, kept)
+    for binding, why in kept.items():
+        ctx.remark(binding, "missed", why)
+    return result
+
+
+def canonicalized(module: IRModule, ctx: PassContext, kept: dict[Node, str] | None = None) -> IRModule:
+    """Do the same for another pass; `kept` takes the bindings that stay in the end, and why."""
+    while (new := _once(module, ctx, {} if kept is None else kept)) is not module:
         module = new
     return change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx))
 
 
-def _once(module: IRModule, ctx: PassContext) -> IRModule:
+def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str]) -> IRModule:
     type_of = ctx.types(module)
+    kept.clear()
 
     def change(_: GlobalVar, function: Function) -> Function:
         proven = proven_symbols(function, type_of, ctx)
         aliases = _Aliases(function, type_of)
+        kept.update(aliases.kept)
         if not (aliases.var_of or proven):
             return function
 
@@ -69,6 +80,7 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
                         ctx.log.share((aliases.resolve(kept),), gone)
                     return ()
                 case VarBinding(var=var) if var in aliases.unused:
+                    ctx.remark(node, "applied", f"{var.name} is a constant, which stands where it was used")
                     return replace(node, var=ctx.derive(aliases.unused[var], var))
                 case BindingBlock(bindings=()):
                     return ()
@@ -87,7 +99,7 @@ class _Aliases:
     """Which variable stands for which (`var_of`), and whose bindings go (`dropped`).
 
     What is `killed` keeps its name: another name of it may live longer. The binding of a constant stays, with another
-    variable, which nothing uses (`unused`).
+    variable, which nothing uses (`unused`). `kept` says why a binding that could only rename does more.
     """
 
     function: Function
@@ -97,6 +109,7 @@ class _Aliases:
     tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
     taken: dict[Expr, TupleGetItem] = field(default_factory=dict[Expr, TupleGetItem])
     unused: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    kept: dict[Node, str] = field(default_factory=dict[Node, str])
     used: frozenset[Node] = frozenset()
     killed: frozenset[Var] = frozenset()
 
@@ -117,7 +130,8 @@ class _Aliases:
     def visit(self, binding: Binding, *, is_dataflow: bool) -> None:
         match binding:
             case VarBinding(var=var, value=Var() as value):
-                self.alias(var, value)
+                if not self.alias(var, value):
+                    self.kept[binding] = f"{var.name} stays another name of {value.name}: a call ends one of the two"
             case VarBinding(var=var, value=Constant() | DataTypeImm() | PrimValue() as value):
                 self.literal(var, value)
             case VarBinding(var=var, value=Tuple() as value):
@@ -140,6 +154,8 @@ class _Aliases:
                 actual = self.type_of.get(value)
                 if actual is not None and same_type(actual, type_):
                     self.alias(var, value)
+                else:
+                    self.kept[binding] = f"{var.name} stays: nothing proves what the cast asks of {value.name}"
             case _:
                 pass
 
@@ -174,18 +190,19 @@ class _Aliases:
         )
         return source if is_whole and in_order and source in self.function.params and isinstance(source, Var) else None
 
-    def alias(self, var: Var, value: Var) -> None:
-        """Let one of two names go; an output of a dataflow block stays visible outside it."""
+    def alias(self, var: Var, value: Var) -> bool:
+        """Let one of two names go, if it may; an output of a dataflow block stays visible outside it."""
         kept = self.resolve(value)
         if value in self.unused and var not in self.killed:
             self.var_of[var], self.dropped[var] = kept, value
-            return
+            return True
         if not isinstance(kept, Var) or kept is var or kept in self.killed or var in self.killed:
-            return
+            return False
         if isinstance(kept, DataflowVar) and not isinstance(var, DataflowVar):
             self.var_of[kept], self.dropped[var] = var, kept
         else:
             self.var_of[var], self.dropped[var] = kept, kept
+        return True
 
 
 def _used_in(node: Node) -> tuple[Node, ...]:

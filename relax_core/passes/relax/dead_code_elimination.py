@@ -5,6 +5,7 @@ A match_cast stays, used or not: it stops the program if the value is not of its
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from relax_core.analysis.call_graph import call_graph, reachable
 from relax_core.ir.expr import Binding, BindingBlock, Function, GlobalVar, MatchCast, SeqExpr, Type, Var, VarBinding
@@ -17,6 +18,7 @@ from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax.effects import has_effect
 from relax_core.passes.relax.functions import join_blocks, rewrite_functions
+from relax_core.passes.remarks import UnnumberedRemark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,24 @@ class DCEOptions:
 def run(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
     """Drop unreachable functions, then unused bindings without effect, then functions once more."""
     reached = without_unused(_without_unreachable(module, options, ctx), ctx)
-    return _without_unreachable(reached, options, ctx)
+    result = _without_unreachable(reached, options, ctx)
+    ctx.remark_on_reading(partial(_kept, result))
+    return result
+
+
+def _kept(module: IRModule) -> Iterator[UnnumberedRemark]:
+    """Say why bindings that nothing uses stay."""
+    for _, function in module.relax_functions:
+        bindings = [item for item in preorder(function) if isinstance(item, Binding)]
+        parts = (part for item in preorder(function) if not isinstance(item, Binding) for part in children(item))
+        types = (type_ for item in preorder(function) for type_ in types_in(item))
+        sizes = (part for type_ in types for item in type_nodes(type_) for part in preorder(item))
+        used = {*parts, *sizes, *(item.value for item in bindings)}
+        for item in bindings:
+            if item.var not in used and item.var.name != "_":
+                is_cast = isinstance(item, MatchCast)
+                why = "the cast checks its value" if is_cast else "computing it may have an effect"
+                yield UnnumberedRemark(item, "missed", f"{item.var.name} stays, which nothing uses: {why}")
 
 
 def without_unused(module: IRModule, ctx: PassContext, names: Container[str] | None = None) -> IRModule:

@@ -11,6 +11,7 @@ See: tvm/src/relax/transform/eliminate_common_subexpr.cc
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from operator import is_
 from typing import Final, TypeVar, cast
 
@@ -40,6 +41,7 @@ from relax_core.ops.show import show_type
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.effects import has_effect, killed_vars
+from relax_core.passes.remarks import UnnumberedRemark
 
 N = TypeVar("N", bound=Node)
 
@@ -60,8 +62,31 @@ def run(module: IRModule, options: CSEOptions, ctx: PassContext) -> IRModule:
 
     What may be written, by a packed function or in place, is not shared across the call that may write it.
     """
+    result = shared(module, options, ctx)
+    ctx.remark_on_reading(partial(_repeated, result, options, ctx))
+    return result
+
+
+def shared(module: IRModule, options: CSEOptions, ctx: PassContext) -> IRModule:
+    """Do the same for another pass."""
     type_of = ctx.types(module)
     return change_functions(module, ctx, lambda _, function: share_values(function, options, type_of, ctx))
+
+
+def _repeated(module: IRModule, options: CSEOptions, ctx: PassContext) -> Iterator[UnnumberedRemark]:
+    """Say of values that are equal to an earlier one why they are computed again."""
+    for _, function in module.relax_functions:
+        keys = _Sharing(options, {}, ctx, frozenset())
+        first_of: dict[Hashable, Binding] = {}
+        for item in preorder(function):
+            key = keys.key(item) if isinstance(item, Binding) else None
+            if key is None or not isinstance(item, Binding):
+                continue
+            first = first_of.setdefault(key, item)
+            if first is not item:
+                why = "what is written in between may change it, or the first is in a scope of its own"
+                words = f"{item.var.name} is computed again, as {first.var.name} is: {why}"
+                yield UnnumberedRemark(item, "missed", words, (first,))
 
 
 def share_values(function: Function, options: CSEOptions, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:

@@ -1,7 +1,7 @@
 """What a pass that rewrites values leaves: values that are computed twice, other names, and what nothing uses."""
 
 from relax_core.ir.module import IRModule
-from relax_core.passes.core import NoOptions, PassContext
+from relax_core.passes.core import PassContext
 from relax_core.passes.relax import canonicalize_bindings, eliminate_common_subexpr
 from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.eliminate_common_subexpr import CSEOptions
@@ -12,5 +12,5 @@ def without_redundancy(module: IRModule, ctx: PassContext) -> IRModule:
 
     TVM does so behind each pass that rewrites values by patterns, in most functions whether a pattern matched or not.
     """
-    shared = eliminate_common_subexpr.run(module, CSEOptions(), ctx)
-    return without_unused(canonicalize_bindings.run(shared, NoOptions(), ctx), ctx)
+    shared = eliminate_common_subexpr.shared(module, CSEOptions(), ctx)
+    return without_unused(canonicalize_bindings.canonicalized(shared, ctx), ctx)

@@ -96,6 +96,7 @@ class _Inlining:
 
         def new(child: Node) -> Node:
             if child is not keep and isinstance(child, GlobalVar) and child.name in self.body_of:
+                self.ctx.remark(node, "applied", f"@{child.name} is used as a value: a literal stands in its place")
                 return copied(self.body_of[child.name], {}, self.ctx)
             return child
 

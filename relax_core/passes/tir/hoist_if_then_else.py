@@ -39,7 +39,11 @@ def _hoisted(function: PrimFunc, ctx: PassContext) -> PrimFunc:
             case _:
                 return None
         # What was evaluated in any case is then evaluated under the condition.
-        if not _is_free(inner.condition, var) or any(_may_stop(item) for expr in before for item in preorder(expr)):
+        if not _is_free(inner.condition, var):
+            ctx.remark(inner, "missed", f"the condition stays: it depends on {var.name}, or may stop the run")
+            return None
+        if any(_may_stop(item) for expr in before for item in preorder(expr)):
+            ctx.remark(inner, "missed", f"the condition stays: what {var.name} is bound to may stop the run before it")
             return None
         ctx.remark(inner, "applied", f"the condition is asked before {var.name}")
         other = None if inner.else_body is None else copied(replace(node, body=inner.else_body), {})

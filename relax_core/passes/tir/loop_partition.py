@@ -53,7 +53,12 @@ def _partitioned(function: PrimFunc, options: LoopPartitionOptions, ctx: PassCon
 
     def forget(node: Node) -> Node | None:
         """Rule: T.likely(c) -> c."""
-        return node.args[0] if isinstance(node, Intrinsic) and node.name == "likely" else None
+        if not isinstance(node, Intrinsic) or node.name != "likely":
+            return None
+        why = "" if options.partition_const_loop else ", and those of known length stay without partition_const_loop"
+        ctx.remark(node, "missed", f"no loop around is split where this condition becomes known{why}")
+        ctx.remark(node, "applied", "the mark T.likely goes, the condition stays")
+        return node.args[0]
 
     def take(node: Node) -> Node | None:
         """Rule: if True: S -> S."""

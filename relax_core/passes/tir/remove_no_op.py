@@ -111,6 +111,9 @@ class _Remover:
         body = self.stmt(loop.body)
         if is_nothing(body) and not may_stop:
             return self.dropped(loop, f"nothing is done in the iterations of {loop.var.name}")
+        if is_nothing(body):
+            words = f"{loop.var.name} stays, though nothing is done: its range may stop the run or have an effect"
+            self.ctx.remark(loop, "missed", words)
         return loop if body is loop.body else replace(loop, body=body)
 
     def branch(self, stmt: IfThenElse) -> Stmt:
@@ -128,6 +131,9 @@ class _Remover:
         if other is not None:
             return IfThenElse(Unary("not", stmt.condition, "bool"), other, span=stmt.span)
         if self.may_stop(stmt.condition):
+            self.ctx.remark(
+                stmt, "missed", "nothing is done here, but the condition may stop the run or have an effect"
+            )
             return stmt if then is stmt.then_body else replace(stmt, then_body=then, else_body=None)
         return self.dropped(stmt, "nothing is done under its condition")
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, PrimExpr
+from relax_core.ir.rewriting.rewrite import Replacement
 from relax_core.ir.tir import (
     NOTHING,
     Block,
@@ -26,6 +28,8 @@ from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.arithmetic import bounds_of, tidy
 from relax_core.passes.tir.sequences import leaves_early
 
+_SHORTER = "an expression -> a shorter one"
+
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Fold literals, write sums and quotients as short as the ranges of loops allow, take branches that are known.
@@ -33,7 +37,13 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     Integers only: no operation of floats is moved, so that results keep their bits. TVM's simplifier has several
     hundred rules, and proves more; what ours leaves is right, and longer.
     """
+    ctx.remark_replacements(_SHORTER, _shortened)
     return change_prim_funcs(module, ctx, lambda _, function: _simplified(function, ctx))
+
+
+def _shortened(item: Replacement) -> str:
+    shown = (show_prim(part, is_short=True) for part in (item.before, *item.after) if isinstance(part, PrimExpr))
+    return " becomes ".join(shown)
 
 
 def _simplified(function: PrimFunc, ctx: PassContext) -> PrimFunc:
@@ -95,7 +105,7 @@ class _Simplifier:
     def expr(self, expr: PrimExpr) -> PrimExpr:
         new = tidy(expr, self.bounds)
         if new is not expr:
-            self.ctx.log.replace(expr, new, "an expression -> a shorter one")
+            self.ctx.log.replace(expr, new, _SHORTER)
         return new
 
     def loop(self, loop: For) -> Stmt:
@@ -127,6 +137,8 @@ class _Simplifier:
             which = "always" if condition.value else "never"
             self.ctx.remark(stmt, "applied", f"the condition {which} holds")
             return NOTHING if kept is None else self.stmt(kept)
+        words = f"the condition {show_prim(condition, is_short=True)} stays: neither it nor its negation is proven"
+        self.ctx.remark(stmt, "missed", words)
         mark = self.bounds.mark()
         self.bounds.assume(condition)
         then = self.stmt(stmt.then_body)

@@ -30,19 +30,24 @@ def run(module: IRModule, options: UnrollOptions, ctx: PassContext) -> IRModule:
     StmtSimplify. TVM has no limit on the text that it makes.
     """
 
+    def stays(loop: For, why: str) -> Node | None:
+        ctx.remark(loop, "missed", f"{loop.var.name} stays a loop: {why}")
+        if loop.kind != "unroll":
+            return None
+        ctx.remark(loop, "applied", f"{loop.var.name} becomes a serial loop")
+        return replace(loop, kind="serial")
+
     def unroll(node: Node) -> Node | None:
         """Rule: for i in T.unroll(2): S -> S with 0, S with 1."""
         if not isinstance(node, For) or not _is_meant(node, options):
             return None
         if leaves_early(node.body):
-            ctx.remark(node, "missed", f"{node.var.name} stays a loop: it has a break or a continue")
-            return replace(node, kind="serial") if node.kind == "unroll" else None
+            return stays(node, "it has a break or a continue")
         match node.start, node.extent:
             case IntImm(value=start, dtype=dtype), IntImm(value=extent) if node.step is None:
                 size = sum(1 for _ in statements(node.body))
                 if size * extent > MOST_STATEMENTS:
-                    ctx.remark(node, "missed", f"{node.var.name} stays a loop: it would be {size * extent} statements")
-                    return replace(node, kind="serial") if node.kind == "unroll" else None
+                    return stays(node, f"it would be {size * extent} statements")
                 ctx.remark(node, "applied", f"the {extent} iterations of {node.var.name} are written out")
                 return seq([copied(node.body, {node.var: IntImm(start + at, dtype)}) for at in range(extent)])
             case _:

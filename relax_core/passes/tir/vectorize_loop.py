@@ -57,6 +57,7 @@ def _vectorize(function: PrimFunc, ctx: PassContext) -> PrimFunc:
             made = _of_loop(node, memory)
         except NotVectorError as error:
             ctx.remark(node, "missed", f"{node.var.name} is a serial loop: {error}")
+            ctx.remark(node, "applied", f"{node.var.name} becomes a serial loop")
             return replace(node, kind="serial")
         ctx.remark(node, "applied", f"the iterations of {node.var.name} are lanes of vectors")
         return made

@@ -10,7 +10,7 @@ from relax_core.diagnostics import plural
 from relax_core.ir.expr import Binding, BindingBlock, DataflowBlock, If, SeqExpr, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax import canonicalize_bindings
 from relax_core.passes.relax.blocks.outputs import hide_outputs
@@ -47,7 +47,7 @@ def run(module: IRModule, options: DataflowOptions, ctx: PassContext) -> IRModul
         words = f"{plural(len(run), 'binding')} without side effects become one dataflow block"
         ctx.remark(run[0], "applied", words, run[1:])
     split_module = _split(module, {item.var: run for run in runs for item in run}, ctx)
-    canonical = canonicalize_bindings.run(split_module, NoOptions(), ctx)
+    canonical = canonicalize_bindings.canonicalized(split_module, ctx)
     return change_functions(canonical, ctx, lambda _, function: hide_outputs(function, ctx))
 
 

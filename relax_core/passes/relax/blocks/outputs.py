@@ -17,9 +17,12 @@ def hide_outputs(function: Function, ctx: PassContext) -> Function:
     hidden: dict[Var, Expr] = {}
     for block in preorder(function):
         if isinstance(block, DataflowBlock):
-            outputs = (item.var for item in block.bindings if not isinstance(item.var, DataflowVar))
-            for var in outputs:
+            outputs = (item for item in block.bindings if not isinstance(item.var, DataflowVar))
+            for item in outputs:
+                var = item.var
                 if seen_in[var] <= {block}:
+                    message = f"{var.name} is no output of its dataflow block: nothing outside uses it"
+                    ctx.remark(item, "applied", message)
                     hidden[var] = ctx.derive(DataflowVar(var.name, var.annotation, span=var.span), var)
     return ctx.substitute(function, hidden) if hidden else function
 

@@ -79,17 +79,18 @@ def run(module: IRModule, options: LambdaLiftOptions, ctx: PassContext) -> IRMod
 
 def _declaring_effects(module: IRModule, ctx: PassContext) -> IRModule:
     """Declare as impure what calls closures, by itself or through others: 2022 did not know pure closures."""
-    after = change_functions(module, ctx, _declaring_own_effects(ctx.types(module)))
+    after = change_functions(module, ctx, _declaring_own_effects(ctx, ctx.types(module)))
     while after is not module:
         module = after
-        after = change_functions(module, ctx, _declaring_own_effects(ctx.types(module)))
+        after = change_functions(module, ctx, _declaring_own_effects(ctx, ctx.types(module)))
     return module
 
 
-def _declaring_own_effects(type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
-    def change(_: GlobalVar, function: Function) -> Function:
+def _declaring_own_effects(ctx: PassContext, type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
+    def change(name: GlobalVar, function: Function) -> Function:
         if not function.is_pure or is_unchecked(function) or not has_effect(function.body, type_of):
             return function
+        ctx.remark(function, "applied", f"@{name.name} is declared impure: it calls closures, or what calls them")
         return replace(function, is_pure=False)
 
     return change
@@ -98,10 +99,11 @@ def _declaring_own_effects(type_of: Mapping[Node, Type]) -> Callable[[GlobalVar,
 def _declaring_results(ctx: PassContext, type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
     """Return a change that declares the results of functions as 2022's normaliser did."""
 
-    def change(_: GlobalVar, function: Function) -> Function:
+    def change(name: GlobalVar, function: Function) -> Function:
         if function.ret_type is not None:
             return function
         declared = replace(function, ret_type=without_shapes(result_type(function, type_of)))
+        ctx.remark(function, "applied", f"@{name.name} declares its result, as in 2022")
         return ctx.derive(declared, function)
 
     return change

@@ -86,7 +86,7 @@ def _inlined_module(module: IRModule, inlined: dict[str, Function], ctx: PassCon
         else:
             new = bodies.get(item.var.name, item.function)
             kept.append(item if new is item.function else ctx.derive(replace(item, function=new), item))
-    result = canonicalize_bindings.run(with_definitions(module, tuple(kept), ctx), NoOptions(), ctx)
+    result = canonicalize_bindings.canonicalized(with_definitions(module, tuple(kept), ctx), ctx)
     changed = {name for name, function in bodies.items() if function is not module[name]}
 
     def tidy(var: GlobalVar, function: Function) -> Function:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from relax_core.ir.expr import Call, Function, GlobalVar, TupleType, Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
-from relax_core.passes.core import NoOptions, PassContext
+from relax_core.passes.core import PassContext
 from relax_core.passes.relax import canonicalize_bindings, dead_code_elimination
 
 
@@ -56,5 +56,5 @@ def fields_of(type_: Type | None) -> tuple[Type, ...] | None:
 
 def cleaned(module: IRModule, ctx: PassContext) -> IRModule:
     """Fold what a change of interfaces left: other names, known tuples, bindings and functions that nothing uses."""
-    canonical = canonicalize_bindings.run(module, NoOptions(), ctx)
+    canonical = canonicalize_bindings.canonicalized(module, ctx)
     return dead_code_elimination.run(canonical, dead_code_elimination.DCEOptions(), ctx)

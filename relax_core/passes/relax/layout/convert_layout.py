@@ -184,7 +184,8 @@ class _LayoutBlock(RetypedBlock):
             case VarBinding(value=Var() as value):
                 return self.ended(binding, self.now(value), self.layout(value), self.initial(value))
             case _:
-                return replace(binding, value=self.in_text(binding.value))
+                value = self.in_text(binding.value)
+                return binding if value is binding.value else replace(binding, value=value)
 
     def part(self, value: Tuple | TupleGetItem) -> Layout:
         if isinstance(value, Tuple):

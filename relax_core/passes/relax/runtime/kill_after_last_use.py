@@ -35,7 +35,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     in that branch. (In TVM a function with an `if` kills nothing that is bound outside it, and what nothing uses stays
     alive.) Variables that only rename go first: a value must not end under one name while another is in use.
     """
-    module = canonicalize_bindings.run(module, NoOptions(), ctx)
+    module = canonicalize_bindings.canonicalized(module, ctx)
     type_of = ctx.types(module)
 
     def kill(node: Node) -> Node | None:

@@ -29,7 +29,7 @@ from relax_core.ir.node import Node, map_children
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, substitute
-from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax import canonicalize_bindings
 from relax_core.passes.relax.closures import lambda_lift
@@ -68,11 +68,14 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
         name = "transform_params" if shared is not False else f"{group[0].var.name}_transform_params"
         made = _Group(group, type_of, ctx)
         before = GlobalVar(names.fresh(name))
+        for item in group:
+            words = f"@{before.name} takes the weights of @{item.var.name} and returns what it takes in their place"
+            ctx.remark(item.function, "applied", words)
         added.append(ctx.derive(Definition(before, made.transform()), *(item.function for item in group)))
         changed.update((item.var.name, Definition(item.var, made.rest(item))) for item in group)
     kept = (changed.get(item.var.name, item) for item in module.definitions)
     lifted = lambda_lift.run(with_definitions(module, (*kept, *added), ctx), LambdaLiftOptions(), ctx)
-    canonical = canonicalize_bindings.run(lifted, NoOptions(), ctx)
+    canonical = canonicalize_bindings.canonicalized(lifted, ctx)
     return without_unused(canonical, ctx, {item.var.name for item in added})
 
 

@@ -195,7 +195,8 @@ class _Annotator:
             case If() | Match() | Clause():
                 return map_children(node, self._ended)
             case Function() if not is_closed(node):
-                return replace(node, body=self._ended(node.body))
+                body = self._ended(node.body)
+                return node if body is node.body else replace(node, body=body)
             case _:
                 return node
 
@@ -266,7 +267,8 @@ class _Annotator:
         return node if target is None else Call(END_OP, (node,), self._mark(target))
 
     def _let(self, let: Let) -> Let:
-        return Let(let.var, self._bound(let), self._ended(let.body), span=let.span)
+        value, body = self._bound(let), self._ended(let.body)
+        return let if value is let.value and body is let.body else Let(let.var, value, body, span=let.span)
 
     def _bound(self, let: Let) -> Expr:
         """Return the annotated value of a let; that of a variable without uses ends in its place in any case."""

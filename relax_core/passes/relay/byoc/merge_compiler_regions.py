@@ -23,6 +23,7 @@ from relax_core.analysis.regions import (
 )
 from relax_core.analysis.relay_effects import Effects, effects_of
 from relax_core.analysis.relay_scopes import OPENERS, scopes_of
+from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Expr, Function, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
@@ -91,6 +92,9 @@ def _merged(function: Function, types: dict[Node, Type], ctx: PassContext) -> Fu
     default = [edge for edge in edges if annotated_target(edge[0]) == DEFAULT and _try(*edge, graph)]
     if not merged and not default:
         return ctx.keep_values(order)
+    if default:
+        words = f"{plural(len(default), 'region')} of no target are joined with the next"
+        ctx.remark(default[0][0], "applied", words, tuple(end for _, end in default))
     vertex_of, find = graph.vertex_of, graph.find
     return _joined(
         order, dict(pair for pair in pairs if find(vertex_of[pair[0]]) == find(vertex_of[pair[1]])), types, ctx

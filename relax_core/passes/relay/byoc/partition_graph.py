@@ -119,6 +119,8 @@ def run(module: IRModule, options: PartitionGraphOptions, ctx: PassContext) -> I
             unusual += [cut] if cut.is_unusual else []
             told += [(begin, var, cut.open_begins[begin]) for begin, var in cut.told]
             made += cut.made
+            if after is not item.function and not cut.made:
+                ctx.remark(item.function, "applied", f"the annotations in @{item.var.name} go: no target has a region")
             ctx.remark_on_reading(cut.said)
             item = item if after is item.function else replace(item, function=after)
         definitions.append(item)

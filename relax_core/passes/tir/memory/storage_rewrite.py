@@ -186,6 +186,9 @@ def _with_storages(
         memory_of_buffer |= {item.buffer: buffer for item in storage.members}
         made.setdefault(storage.owner, []).append(buffer)
         ctx.derive(buffer, *(item.declaration for item in storage.members))
+        place = "the function" if storage.owner is None else "the parallel loop"
+        words = f"{buffer.name} is allocated at the start of {place}"
+        ctx.remark(storage.members[0].declaration, "applied", words)
     memo: dict[Node, Node] = {}
     for current in postorder(function.body):
         new = map_children(current, memo.__getitem__)

@@ -125,14 +125,15 @@ class _Placed:
         for position in reversed(range(len(items))):
             made = items[position] if made is None else seq((items[position], made))
             for item in reversed(self.at.get((number, position), ())):
-                made = self.bound(item, made)
+                made = self.bound(item, made, items[position])
         assert made is not None, "a list has statements"
         return made
 
-    def bound(self, item: Chosen, body: Stmt) -> Stmt:
+    def bound(self, item: Chosen, body: Stmt, first: Stmt) -> Stmt:
+        """Bind a chosen expression around `body`, which begins with the statement `first`."""
         var = self.var_of[item.key]
         value = map_children(item.expr, self.part)
-        self.ctx.remark(item.expr, "applied", f"{var.name} is computed once for {item.count} uses")
+        self.ctx.remark(first, "applied", f"{var.name} is computed once for {item.count} uses", (item.expr,))
         return self.ctx.derive(LetStmt(var, value, body), item.expr)
 
     def stmt(self, stmt: Stmt) -> Stmt:

@@ -59,6 +59,8 @@ def _narrowed(function: PrimFunc, options: NarrowDataTypeOptions, ctx: PassConte
     narrowing.explain()
     if body is function.body:
         return function
+    if not narrowing.new_vars:
+        ctx.remark(function, "applied", f"literals of indices are written in {narrowing.dtype}")
     assert isinstance(body, Stmt), "a statement stays one"
     return replace(function, body=body)
 
