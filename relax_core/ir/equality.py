@@ -1,5 +1,6 @@
 """Structural equality up to renaming, with the first difference, and the hash that agrees with it."""
 
+import ast
 import dataclasses
 import hashlib
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar
+from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar, StringImm
 from relax_core.ir.tir import Buffer, BufferParam, PrimFunc
 
 Value: TypeAlias = object
@@ -115,6 +116,9 @@ class _Comparison:
             case (FloatImm(), FloatImm()):
                 is_same = a.dtype == b.dtype and np.float64(a.value).tobytes() == np.float64(b.value).tobytes()
                 return None if is_same else f"{a.value} here, {b.value} there"
+            case (StringImm(), StringImm()):
+                is_same = a.value == b.value or (not self.strict and _same_mapping(a.value, b.value))
+                return None if is_same else f"{a.value!r} here, {b.value!r} there"
             case (tuple(), tuple()):
                 return self.tuples(path, cast("tuple[Value, ...]", a), cast("tuple[Value, ...]", b))
             case _ if isinstance(a, _BINDERS):
@@ -195,6 +199,33 @@ def _fields(cls: type[Any]) -> tuple[str, ...]:
 
 def _sorted_attrs(attrs: Value) -> Value:
     return tuple(sorted(cast("tuple[tuple[str, Any], ...]", attrs), key=lambda item: item[0]))
+
+
+def _same_mapping(a: str, b: str) -> bool:
+    """Tell whether two texts are mappings of indices that differ in the names of the indices: `lambda i, j: (j, i)`."""
+    if not (a.startswith("lambda ") and b.startswith("lambda ")):
+        return False
+    forms = [_without_names(text) for text in (a, b)]
+    return forms[0] is not None and forms[0] == forms[1]
+
+
+def _without_names(text: str) -> str | None:
+    """Return a mapping of indices with its parameters numbered."""
+    try:
+        read = ast.parse(f"f({text})", mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    mapping = next((item for item in ast.walk(read) if isinstance(item, ast.Lambda)), None)
+    number = {item.arg: f"_{at}" for at, item in enumerate(mapping.args.args)} if mapping is not None else {}
+    for item in ast.walk(read):
+        match item:
+            case ast.Name(id=name) if name in number:
+                item.id = number[name]
+            case ast.arg(arg=name) if name in number:
+                item.arg = number[name]
+            case _:
+                pass
+    return ast.dump(read)
 
 
 def _same_constant(a: Constant, b: Constant) -> bool:

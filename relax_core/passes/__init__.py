@@ -40,6 +40,7 @@ from relax_core.passes.relax.interfaces import (
     remove_unused_parameters,
 )
 from relax_core.passes.relax.layout import (
+    alter_op_impl,
     attach_attr_layout_free_buffers,
     convert_layout,
     optimize_layout_transform,
@@ -192,6 +193,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             lower_gpu_ipc_alloc_storage,
             allocate_workspace,
             attach_attr_layout_free_buffers,
+            alter_op_impl,
             split_layout_rewrite_preproc,
             vm_builtin_lower,
             convert_layout,

@@ -322,12 +322,23 @@ def _mapping_and_more(reader: RelaxReader, node: ast.Call) -> tuple[ast.expr, st
     return node.args[0], "".join(more)
 
 
+class _PlainIntegers(ast.NodeTransformer):
+    """Writes `T.int64(4)`, as TVM prints the integers of an index map, as `4`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        match node:
+            case ast.Call(func=ast.Attribute(attr="int64" | "int32"), args=[ast.Constant() as number], keywords=[]):
+                return number
+            case _:
+                return node
+
+
 def index_map(reader: RelaxReader, node: ast.expr, more: str = "") -> Call:
     """Read `lambda i, j: (j, i)`, which says where an element goes; it is kept as its text."""
     if not isinstance(node, ast.Lambda):
         raise reader.context.fail("PA006", node, "an index map is a function: T.index_map(lambda i, j: (j, i))")
     span = reader.context.span(node)
-    text = PrimValue(StringImm(ast.unparse(node) + more), span=span)
+    text = PrimValue(StringImm(ast.unparse(_PlainIntegers().visit(node)) + more), span=span)
     return Call(Op("tir.index_map", span=span), (text,), span=span)
 
 
