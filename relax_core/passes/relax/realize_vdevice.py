@@ -73,8 +73,11 @@ class _Realizer:
         if self.proof.conflicts:
             raise CompileError(tuple(self._conflicts()))
         new_of: dict[Var, Expr] = {}
+        is_told = any(self.device(var) is not None for var in self.slot_of)
         for var in self.slot_of:
             known, device = self.types.get(var), self.device(var)
+            if is_told and device is None and isinstance(known, TensorType):
+                self.ctx.remark(var, "missed", f"{var.name} is on no virtual device: no hint or type decides it")
             if isinstance(known, TensorType) and device is not None and known.vdevice != device:
                 annotation = replace(known, vdevice=device)
                 new_of[var] = self.ctx.derive(replace(var, annotation=annotation), var)

@@ -36,6 +36,7 @@ def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IR
         ctx.fail("DV006", message, module, "I.module_global_infos lists them, from 0")
     old, new = known[options.index], options.vdevice
     if old == new:
+        ctx.remark(module, "missed", f"virtual device {options.index} is {old} already")
         return module
 
     def moved(type_: Type) -> Type:
@@ -66,12 +67,22 @@ def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IR
     def change(function: Function) -> Function:
         places = (node for node in preorder(function) if isinstance(node, Var))
         vars_ = {var: ctx.derive(made, var) for var in places if (made := with_types(var, moved)) is not var}
-        ctx.remark(function, "applied", f"{old} becomes {new} for {len(vars_)} variables")
         return ctx.rewrite(ctx.substitute(function, vars_), update)
 
     result = change_functions(module, ctx, lambda _, function: change(function))
+    _explain(module, result, (old, new), ctx)
     table = (*known[: options.index], new, *known[options.index + 1 :])
     return ctx.derive(replace(result, global_infos=with_attr(module.global_infos, "vdevice", table)), module)
+
+
+def _explain(before: IRModule, after: IRModule, devices: tuple[AttrValue, AttrValue], ctx: PassContext) -> None:
+    """Say what the device is in the table of the module, and which functions are on others."""
+    ctx.remark(before, "applied", f"a virtual device of the module is {devices[1]}, and was {devices[0]}")
+    for old, new in zip(before.definitions, after.definitions, strict=True):
+        if old is not new:
+            ctx.remark(old, "applied", f"in @{old.var.name} {devices[0]} becomes {devices[1]}")
+        else:
+            ctx.remark(old, "missed", f"@{old.var.name} stays: nothing in it is on {devices[0]}")
 
 
 PASS = Pass(

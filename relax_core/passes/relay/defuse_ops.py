@@ -7,6 +7,7 @@ from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, postorder
+from relax_core.ir.relay import Let
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.rebuild import change_functions, rebuild
 
@@ -19,6 +20,9 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
             case Call(op=Function() as function, args=args) if attr(function.attrs, "Primitive"):
                 ctx.remark(old, "applied", "the operators of a fused function stand by themselves")
                 return _opened(function, args, ctx)
+            case Let(var=var, value=Function(attrs=attrs)) if attr(attrs, "Primitive"):
+                ctx.remark(old, "missed", f"%{var.name} stays a fused function: it is not called where it stands")
+                return rebuilt
             case _:
                 return rebuilt
 

@@ -56,9 +56,6 @@ def _annotated(function: Function, facts: Inference, ctx: PassContext) -> Functi
                 made: Node = replace(rebuilt, annotation=renewed(found))
             case Function(ret_type=declared) if isinstance(found, FuncType) and _is_news(declared, found.ret):
                 made = replace(rebuilt, ret_type=renewed(found.ret))
-            case Var(name=name, annotation=declared) if declared is None or is_open(declared):
-                ctx.remark(old, "missed", f"%{name} is declared by no type: something of it is not determined")
-                return rebuilt
             case _:
                 return rebuilt
         return ctx.log.apply(rebuilt, made, _DECLARE)

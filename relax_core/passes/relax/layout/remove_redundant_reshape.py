@@ -36,6 +36,8 @@ def _changed(function: Function, type_of: Mapping[Node, Type], ctx: PassContext)
                     ctx.remark(node, "applied", f"{var.name} has the shape of {_name(source)}: it is not reshaped")
                     return replace(node, value=source)
                 if source is x:
+                    words = f"{var.name} stays: {_name(x)} has another shape, and is not reshaped itself"
+                    ctx.remark(node, "missed", words, (x,))
                     return None
                 ctx.remark(node, "applied", f"{var.name} is reshaped from {_name(source)} directly", (x,))
                 return replace(node, value=replace(call, args=(source, shape)))

@@ -37,6 +37,8 @@ def run(module: IRModule, options: BindSymbolicVarsOptions, ctx: PassContext) ->
                     ctx.fail("PS018", f"@{var.name} has several dimensions {symbol.name}", function, "rename them")
                 symbols[symbol] = const(sizes[symbol.name], symbol.dtype)
                 ctx.remark(function, "applied", f"{symbol.name} of @{var.name} is {sizes[symbol.name]}")
+            else:
+                ctx.remark(function, "missed", f"{symbol.name} of @{var.name} stays: binding_map has no size for it")
         found.update(symbol.name for symbol in symbols)
         return ctx.rewrite(ctx.substitute(function, None, symbols), _fold) if symbols else function
 

@@ -133,6 +133,7 @@ def run(module: IRModule, options: PartitionGraphOptions, ctx: PassContext) -> I
     # A place is looked up in the log, which is whole now.
     for begin, var, region in told:
         message = f"the region {region.target} {region.number} begins here and never ends; nothing binds %{var.name}"
+        ctx.remark(begin, "missed", f"no function is made of the region {region.target} {region.number}: it never ends")
         ctx.warn("BY004", message, begin, "end the region where its value is used")
     if unusual:
         _require_closed(module, result, unusual, ctx)

@@ -74,6 +74,7 @@ def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext)
         ctx.fail(CODE, f"there is no @{entry} to start from", module, hint)
     types = ctx.types(module)
     if not is_higher_order(module, types):
+        ctx.remark(main.function, "missed", f"@{entry} stays: nothing that it leads to takes or gives functions")
         return module
     function, signature = main.function, types[main.function]
     assert isinstance(function, Function), "Relay has functions only"

@@ -48,13 +48,19 @@ class _Expansion:
 
     def value(self, child: Node, user: Node) -> Node:
         """Return what stands for `child` where it is a value."""
-        is_constructor = self.options.expand_constructor and isinstance(child, Constructor) and child.field_types
-        if not is_constructor and not (self.options.expand_global_var and isinstance(child, GlobalVar)):
+        match child:
+            case Constructor(field_types=(_, *_)):
+                option, is_asked = "expand_constructor", self.options.expand_constructor
+            case GlobalVar():
+                option, is_asked = "expand_global_var", self.options.expand_global_var
+            case _:
+                return child
+        if not is_asked:
+            self.ctx.remark(user, "missed", f"{child.name} stays a value: {option} is not asked for")
             return child
         signature = self.types.get(child)
         if not isinstance(signature, FuncType) or signature.params is None:
             return child
-        assert isinstance(child, (Constructor, GlobalVar)), "one of the two is asked for"
         made = expanded(child, signature)
         self.ctx.remark(user, "applied", f"{child.name} is used as a value: it becomes a function that calls it")
         return self.ctx.derive(made, user, rule="expand")

@@ -62,11 +62,15 @@ class _Lifting:
 
     def function(self, function: Function) -> Function:
         if attr(function.attrs, CLOSURE):
+            self.ctx.remark(function, "missed", "the literal stays: the function is marked as one that makes a closure")
             return function
         recursive = {let.value: var for var, let in let_vars(function).items() if isinstance(let.value, Function)}
 
         def change(old: Node, rebuilt: Node) -> Node:
-            if old is function or not isinstance(rebuilt, Function) or is_closed(rebuilt):
+            if old is function or not isinstance(rebuilt, Function):
+                return rebuilt
+            if is_closed(rebuilt):
+                self.ctx.remark(old, "missed", "the literal stays: it stands for one operator, or is for a target")
                 return rebuilt
             return self.lift(old, rebuilt, recursive.get(old) if isinstance(old, Function) else None)
 

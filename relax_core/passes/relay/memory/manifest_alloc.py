@@ -140,6 +140,8 @@ class _Allocator:
     ) -> tuple[Expr, ...]:
         """Allocate the tensors that a kernel writes and call it on them; return the tensors."""
         is_static = all(_static(item) is not None for item in tensors)
+        if not is_static:
+            self.ctx.remark(work.origin, "note", "the size is not known: it is computed on the host before")
         shapes = (None,) * len(tensors) if is_static else self._shapes(work, tensors, lets)
         made = tuple(
             self._tensor(item, shape, (device, work.origin), lets) for item, shape in zip(tensors, shapes, strict=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, preorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Allocate, Buffer, For, LaunchThread, LetStmt, PrimFunc, Stmt, seq
 from relax_core.passes.core import NoOptions, Pass, PassContext
@@ -53,13 +54,13 @@ def _eliminated(function: PrimFunc, ctx: PassContext) -> PrimFunc:
         return function
     walk = Occurrences()
     walk.inside(function.body, ())
-    chosen = _chosen(walk)
+    chosen = _chosen(walk, ctx)
     if not chosen:
         return function
     return _Placed(function, walk.expressions, chosen, ctx).function()
 
 
-def _chosen(walk: Occurrences) -> list[Chosen]:
+def _chosen(walk: Occurrences, ctx: PassContext) -> list[Chosen]:
     """Choose the largest expressions first: what is in one of them counts once, where its variable is bound."""
     of_key: dict[int, list[Occurrence]] = {}
     for occurrence in walk.found:
@@ -71,6 +72,11 @@ def _chosen(walk: Occurrences) -> list[Chosen]:
             continue
         place = _common(uses)
         if walk.expressions.may_stop[key] and not any(item.place == place and not item.is_lazy for item in uses):
+            shown = show_prim(uses[0].expr, is_short=True)
+            words = (
+                f"{shown} is computed {len(uses)} times: computed before, it may stop the run where none of them would"
+            )
+            ctx.remark(uses[0].expr, "missed", words)
             continue
         for item in uses[1:]:
             item.cover()
