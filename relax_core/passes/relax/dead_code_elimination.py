@@ -128,13 +128,16 @@ class _Liveness:
 
 
 def _without_unreachable(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
-    """Keep what public and entry functions reach; all of it if a function is missing."""
+    """Keep what public and entry functions reach; all of it if a function is missing, or if there is none of these.
+
+    TVM leaves an empty module then.
+    """
     public = (item.var.name for item in module.definitions if not item.function.is_private)
     entries = {*public, *options.entry_functions}
     graph = call_graph(module)
     used = reachable(module, tuple(map(GlobalVar, entries)))
     named = entries | {called.name for var in used for called in graph[var]}
-    if any(name not in module for name in named):
+    if not entries or any(name not in module for name in named):
         return module
     kept: list[Definition] = []
     for item in module.definitions:

@@ -6,7 +6,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
+    OBJECT,
     Binding,
     BindingBlock,
     Call,
@@ -39,6 +41,7 @@ from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.rewrite import RewriteLog
+from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ops.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
@@ -145,11 +148,19 @@ PROVEN = "its type is proven"
 HEAP_TYPE = TensorType(None, "int64", 1)
 
 
-def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+@dataclass(frozen=True, slots=True)
+class VMShapeLowerOptions:
+    """With `emit_err_ctx` a check that fails says in which function it stands, and what it is of."""
+
+    emit_err_ctx: bool = True
+
+
+def run(module: IRModule, options: VMShapeLowerOptions, ctx: PassContext) -> IRModule:
     """Lower every function that has no shape heap yet, and add the prim funcs that compute its dimensions.
 
-    All parameters are checked, in TVM none behind `num_input` whose sizes are constants. What is proven is not checked,
-    such as a result of which the type is known; TVM forgets what shapes it makes. A dataflow block stays one unless
+    Parameters behind `num_input` whose sizes are constants are not checked, and neither is what is proven, such as a
+    result of which the type is known. Of a shape that is read from the heap no more is known than its rank, as in TVM,
+    so that it is checked where its dimensions are declared. A dataflow block stays one unless
     something in it is checked or computed, which has an effect.
     """
     if any(map(_is_lowered, module.relax_functions)):
@@ -164,7 +175,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         if has_shape_heap(function):
             ctx.remark(function, "missed", f"@{name.name} stays: it has a shape heap")
             return function
-        lowering = _Lowering(name.name, function, type_of, ctx, names, added, names_in(function))
+        lowering = _Lowering(name.name, function, options, type_of, ctx, names, added, names_in(function))
         return ctx.derive(lowering.function_lowered(), function)
 
     result = change_functions(module, ctx, change)
@@ -208,6 +219,7 @@ class _Lowering:
 
     name: str
     function: Function
+    options: VMShapeLowerOptions
     type_of: Mapping[Node, Type]
     ctx: PassContext
     global_names: Names
@@ -216,6 +228,8 @@ class _Lowering:
     heap: ShapeHeap = field(default_factory=ShapeHeap)
     heap_var: Var = field(default_factory=lambda: Var(SHAPE_HEAP))
     made: list[Binding] = field(default_factory=list[Binding])
+    read: dict[Expr, Type] = field(default_factory=dict[Expr, Type])
+    """What is known of the variables that are read from the heap."""
 
     def function_lowered(self) -> Function:
         function = self.function
@@ -239,10 +253,17 @@ class _Lowering:
     def params(self) -> None:
         """Check the arguments, then bind and check their dimensions."""
         matches: list[Match] = []
+        count = attr(self.function.attrs, "num_input")
+        inputs = count if isinstance(count, int) else len(self.function.params)
         for index, param in enumerate(self.function.params):
+            if index >= inputs and not free_symbols(param.annotation):
+                self.ctx.remark(
+                    param, "missed", f"{param.name} is not checked: it is a weight, whose sizes are constant"
+                )
+                continue
             type_ = self.known_type(param) or self.type_of[param]
             where = f"fn={self.name}, loc=param[{index}], param={param.name}"
-            demand = Demand(f"ErrorContext({where}, annotation={show_type(type_)}) ", param, matches)
+            demand = Demand(self.error(f"{where}, annotation={show_type(type_)}"), param, matches)
             count = len(self.made) + len(matches)
             self.check(param, type_, None, demand)
             self.note_unchecked(count, len(self.made) + len(matches), param, "its type says nothing to check")
@@ -259,6 +280,19 @@ class _Lowering:
         declared = value.annotation if isinstance(value, Var) else None
         return declared if isinstance(declared, TensorType) and isinstance(declared.shape, tuple) else None
 
+    def error(self, where: str) -> str:
+        """Return what a check that fails says."""
+        return f"ErrorContext({where}) " if self.options.emit_err_ctx else ""
+
+    def actual(self, value: Expr, type_: Type | None) -> Type | None:
+        """Return what is known of a value of the type `type_`: less, if it is read from the heap."""
+        match value, type_:
+            case Tuple(fields=fields), TupleType(fields=types):
+                known = tuple(self.actual(*item) or OBJECT for item in zip(fields, types, strict=True))
+                return replace(type_, fields=known)
+            case _:
+                return self.read.get(value, type_)
+
     def emit(self, binding: Binding, origin: Node, rule: str) -> None:
         self.made.append(self.ctx.derive(binding, origin, rule=rule))
 
@@ -271,7 +305,7 @@ class _Lowering:
         match type_:
             case TensorType(ndim=ndim, dtype=dtype, shape=dims):
                 if not is_tensor_proven(actual, type_):
-                    wanted = Null() if dtype is None else dtype_argument(dtype)
+                    wanted = self.no_dtype(demand.node) if dtype is None else dtype_argument(dtype)
                     self.emit_check("vm.builtin.check_tensor_info", demand, value, rank_argument(ndim), wanted)
                 known = actual.dims if isinstance(actual, TensorType) else None
                 if isinstance(dims, tuple):
@@ -295,6 +329,12 @@ class _Lowering:
                     self.emit_check("vm.builtin.check_func_info", demand, value)
             case _:
                 pass
+
+    def no_dtype(self, node: Node) -> Expr:
+        """Bind what stands for any dtype."""
+        var = Var(self.names.fresh("gv"), OBJECT)
+        self.emit(VarBinding(var, Null()), node, CHECK)
+        return var
 
     def check_tuple(self, value: Expr, fields: tuple[Type, ...], actual: Type | None, demand: Demand) -> None:
         known = actual.fields if isinstance(actual, TupleType) and len(actual.fields) == len(fields) else None
@@ -371,7 +411,8 @@ class _Lowering:
             self.made = []
         result = self.value(body.body)
         if is_outermost and self.function.ret_type is not None:
-            self.returned(result, self.known_type(body.body) or self.type_of.get(body.body), self.function.ret_type)
+            actual = self.known_type(body.body) or self.type_of.get(body.body)
+            self.returned(result, self.actual(result, actual), self.function.ret_type)
         if self.made and blocks and type(blocks[-1]) is BindingBlock:
             last = blocks.pop()
             blocks.append(self.ctx.derive(replace(last, bindings=(*last.bindings, *self.made)), last))
@@ -382,7 +423,7 @@ class _Lowering:
 
     def returned(self, value: Expr, actual: Type | None, declared: Type) -> None:
         """Check the declared type of the result unless it is proven."""
-        error = f"ErrorContext(fn={self.name}, loc=return, annotation={show_type(declared)}) "
+        error = self.error(f"fn={self.name}, loc=return, annotation={show_type(declared)}")
         demand = Demand(error, self.function.body, [])
         count = len(self.made)
         self.check(value, declared, actual, demand)
@@ -393,10 +434,9 @@ class _Lowering:
         match binding:
             case MatchCast(value=value, type=type_):
                 new_value = self.value(value)
-                error = f"ErrorContext(match_cast, ty={show_type(type_)}) "
-                demand = Demand(error, binding, [])
+                demand = Demand(self.error(f"match_cast, ty={show_type(type_)}"), binding, [])
                 count = len(self.made)
-                self.check(new_value, type_, self.type_of.get(value), demand)
+                self.check(new_value, type_, self.actual(new_value, self.type_of.get(value)), demand)
                 self.match(demand.matches)
                 self.note_unchecked(count, len(self.made), binding, PROVEN)
                 self.keep(binding, replace(binding, value=new_value))
@@ -421,6 +461,7 @@ class _Lowering:
             case ShapeExpr() | PrimValue() if is_computed(value):
                 made = self.computed(value)
                 self.ctx.log.replace(value, made, READ)
+                self.read[binding.var] = made.type_args[0]
                 return replace(binding, value=made)
             case _:
                 new = map_children(value, lambda item: self.value(item) if isinstance(item, Expr) else item)
@@ -431,8 +472,9 @@ class _Lowering:
         """Return `value` with symbolic shapes and scalars read from the heap into variables."""
         match value:
             case ShapeExpr() | PrimValue() if is_computed(value):
-                var = Var(self.names.fresh("gv"))
-                self.emit(VarBinding(var, self.computed(value)), value, READ)
+                var, made = Var(self.names.fresh("gv")), self.computed(value)
+                self.read[var] = made.type_args[0]
+                self.emit(VarBinding(var, made), value, READ)
                 self.ctx.log.replace(value, var, READ)
                 return var
             case Tuple(fields=fields):
@@ -459,7 +501,7 @@ class _Lowering:
         codes = self.heap.make_codes(dims)
         if isinstance(value, ShapeExpr):
             rank = integer(len(dims))
-            result: Type = ShapeType(dims)
+            result: Type = ShapeType(None, len(dims))
             return packed_call("vm.builtin.make_shape", self.heap_var, rank, *codes, result=result)
         result = PrimType(dtype_of(value.value), value.value)
         dtype = dtype_of(value.value)
@@ -471,6 +513,7 @@ PASS = Pass(
     "VMShapeLower",
     "Puts symbolic dimensions into a shape heap, and turns declared types into checks when the program runs.",
     run,
+    options=VMShapeLowerOptions,
     needs=("normal form", "no local functions"),
     gives=("computed shapes",),
     see="tvm/src/relax/backend/vm/vm_shape_lower.cc",
