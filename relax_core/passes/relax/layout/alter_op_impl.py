@@ -123,6 +123,8 @@ class _Altering:
         operator = attr(old.attrs, OPERATOR_NAME) if isinstance(old, PrimFunc) else None
         impl = dict(self.options.op_impl_map).get(operator) if isinstance(operator, str) else None
         if impl is None or not isinstance(operator, str) or not isinstance(old, PrimFunc):
+            why = f"no other kernel is given for {operator}" if operator else "it does not say which operator it is of"
+            self.ctx.remark(call, "missed", f"@{name} stays: {why}")
             return None
         if operator not in self.found:
             self.found[operator] = self.made(operator, impl, call)
