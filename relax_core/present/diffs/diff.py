@@ -359,13 +359,10 @@ def _highlighted(
     old: tuple[Token, ...], new: tuple[Token, ...], likeness: Likeness
 ) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """Mark the words that differ between two forms of a line."""
-    start, end = common(old, new)
-    left, right = (_words(tokens[start : len(tokens) - end]) for tokens in (old, new))
-    changed_left, changed_right = likeness.differing((text for text, _ in left), (text for text, _ in right))
-    return (
-        (*old[:start], *_joined(left, changed_left), *old[len(old) - end :]),
-        (*new[:start], *_joined(right, changed_right), *new[len(new) - end :]),
-    )
+    start, _ = common(old, new)
+    left, right = (_words(tokens[start:]) for tokens in (old, new))
+    changed_left, changed_right = likeness.differing([text for text, _ in left], [text for text, _ in right])
+    return (*old[:start], *_joined(left, changed_left)), (*new[:start], *_joined(right, changed_right))
 
 
 def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:

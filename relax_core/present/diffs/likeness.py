@@ -18,7 +18,7 @@ class Likeness:
 
     def __init__(self) -> None:
         self._shares: dict[tuple[_Pattern, int], float] = {}
-        self._differences: dict[_Pattern, tuple[frozenset[int], frozenset[int]]] = {}
+        self._differences: dict[tuple[_Pattern, int], tuple[frozenset[int], frozenset[int]]] = {}
 
     def share(self, a: Sequence[str], b: Sequence[str]) -> float:
         """Return the share of the elements of two sequences that agree; one below `ALIKE` may count as 0."""
@@ -29,12 +29,13 @@ class Likeness:
             known = self._shares[key] = _share(*key)
         return known
 
-    def differing(self, a: Iterable[str], b: Iterable[str]) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the places of the elements of each sequence that the other one lacks."""
-        pattern = _pattern(a, b)
-        known = self._differences.get(pattern)
+    def differing(self, a: Sequence[str], b: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the places of the elements of each sequence that the other one lacks, none in a common end."""
+        start, end = common(a, b)
+        key = _pattern(a[start : len(a) - end], b[start : len(b) - end]), start
+        known = self._differences.get(key)
         if known is None:
-            known = self._differences[pattern] = _differing(pattern)
+            known = self._differences[key] = _differing(*key)
         return known
 
 
@@ -64,11 +65,11 @@ def _share(pattern: _Pattern, same: int) -> float:
     return (same + matcher.ratio() * rest) / (same + rest)
 
 
-def _differing(pattern: _Pattern) -> tuple[frozenset[int], frozenset[int]]:
+def _differing(pattern: _Pattern, start: int) -> tuple[frozenset[int], frozenset[int]]:
     left: set[int] = set()
     right: set[int] = set()
     for tag, a, b, c, d in SequenceMatcher(None, *pattern, autojunk=False).get_opcodes():
         if tag != "equal":
-            left.update(range(a, b))
-            right.update(range(c, d))
+            left.update(range(start + a, start + b))
+            right.update(range(start + c, start + d))
     return frozenset(left), frozenset(right)
