@@ -15,7 +15,7 @@ from relax_core.ir.node import Node, children
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewriting.rewrite import Replacement, RewriteLog, Rule, Takes, rewrite, rule_name
 from relax_core.ir.rewriting.substitute import substitute
-from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark
+from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark, summed_up
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
 from relax_core.source import Span
 
@@ -89,14 +89,14 @@ class PassContext:
     def remark_replacements(self, rule: Rule | str, words: Callable[[Replacement], str]) -> None:
         """Say what was done at each place where `rule` applied, in `words`, which are asked for when somebody reads.
 
-        So a remark is made of what was done only, also where applications are left out.
+        So a remark is made of what was done only, also where applications are left out. What would be said in the same
+        words is said once, of the first place; the others are its reasons.
         """
         name = rule if isinstance(rule, str) else rule_name(rule)
 
         def find() -> Iterator[UnnumberedRemark]:
-            for item in self.log.replacements:
-                if item.rule == name:
-                    yield UnnumberedRemark(item.before, "applied", words(item))
+            places = ((item.before, words(item)) for item in self.log.replacements if item.rule == name)
+            return summed_up(places, "applied")
 
         self.remark_on_reading(find)
 

@@ -36,6 +36,16 @@ class Remark:
     because: tuple[Node, ...] = ()
 
 
+def summed_up(places: Iterable[tuple[Node, str]], kind: RemarkKind) -> Iterator[UnnumberedRemark]:
+    """Yield one remark for all places of which the same is said: about the first, with the others as its reasons."""
+    nodes_of: dict[str, list[Node]] = {}
+    for node, words in places:
+        nodes_of.setdefault(words, []).append(node)
+    for words, (first, *others) in nodes_of.items():
+        count = f", in {len(others) + 1} places" if others else ""
+        yield UnnumberedRemark(first, kind, words + count, tuple(others))
+
+
 Finder: TypeAlias = Callable[[], Iterable[UnnumberedRemark]]
 """Computes deferred remarks. It may run long after the pass, which is sound because nodes never change."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from relax_core.ir.expr import Var
-from relax_core.passes.remarks import Remarks, UnnumberedRemark
+from relax_core.passes.remarks import Remarks, UnnumberedRemark, summed_up
 
 NODES = tuple(Var(name) for name in "abcd")
 
@@ -46,3 +46,11 @@ def test_reasons_are_looked_for_once_and_only_when_they_are_read() -> None:
 def test_nothing_said_is_nothing() -> None:
     assert not Remarks()
     assert list(Remarks()) == []
+
+
+def test_what_is_said_of_several_places_is_said_once() -> None:
+    places = ((NODES[0], "the same"), (NODES[1], "another"), (NODES[2], "the same"))
+    assert list(summed_up(places, "applied")) == [
+        UnnumberedRemark(NODES[0], "applied", "the same, in 2 places", (NODES[2],)),
+        UnnumberedRemark(NODES[1], "applied", "another"),
+    ]

@@ -56,7 +56,7 @@ from relax_core.passes.relax.functions import (
 )
 from relax_core.passes.relax.runtime import to_non_dataflow
 from relax_core.passes.relax.runtime.shape_heap import SKIP, ShapeHeap, collect, is_computed, is_in_slot
-from relax_core.passes.remarks import UnnumberedRemark, value_name
+from relax_core.passes.remarks import UnnumberedRemark, summed_up, value_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +185,7 @@ def run(module: IRModule, options: VMShapeLowerOptions, ctx: PassContext) -> IRM
 def _explained(log: RewriteLog) -> Iterator[UnnumberedRemark]:
     """Say what is checked where, what is read from the heap, and where sizes are computed."""
     checks: dict[Node, dict[str, None]] = {}
+    read: list[tuple[Node, str]] = []
     for item in log.replacements:
         match item.rule, item.after:
             case rule, (VarBinding(value=Call(op=ExternFunc(name=name))),) if rule == CHECK and name in CHECKED:
@@ -193,7 +194,7 @@ def _explained(log: RewriteLog) -> Iterator[UnnumberedRemark]:
                 what = "the scalar" if isinstance(item.before, PrimValue) else "the shape"
                 dims = item.before.values if isinstance(item.before, ShapeExpr) else children(item.before)
                 shown = ", ".join(show_prim(dim) for dim in dims if isinstance(dim, PrimExpr))
-                yield UnnumberedRemark(item.before, "applied", f"{what} ({shown}) is read from the shape heap")
+                read.append((item.before, f"{what} ({shown}) is read from the shape heap"))
             case rule, (VarBinding(value=Call(op=GlobalVar(name=name))),) if rule == HEAP:
                 yield UnnumberedRemark(item.before, "applied", f"dimensions are computed by @{name}")
             case _:
@@ -201,6 +202,7 @@ def _explained(log: RewriteLog) -> Iterator[UnnumberedRemark]:
     for node, kinds in checks.items():
         name = "the result" if isinstance(node, SeqExpr) else value_name(node)
         yield UnnumberedRemark(node, "applied", f"{name} is checked when the program runs: {', '.join(kinds)}")
+    yield from summed_up(read, "applied")
 
 
 def _is_lowered(item: tuple[GlobalVar, Function]) -> bool:
