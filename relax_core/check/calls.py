@@ -296,6 +296,8 @@ def _scalars(arg_types: tuple[Type, ...]) -> tuple[Type, ...]:
     match arg_types[2:]:
         case (*_, ShapeType(values=tuple() as values)):
             return tuple(PrimType(dtype_of(value), value) for value in values)
+        case (*_, ShapeType(ndim=int() as rank)):
+            return (PrimType("int64"),) * rank
         case _:
             return ()
 

@@ -15,7 +15,7 @@ def test_what_passes_leave_is_verified_until_the_user_says_otherwise(open_page: 
     page = open_page()
     page.goto(f"{app_url}/passes?{urlencode(to_address(screen(sample='relax/mlp.py')))}")
     rest(page)
-    mark = page.get_by_text("✓ well-formed", exact=True)
+    mark = page.get_by_text("passes changed it, ✓ well-formed")
     expect(mark).to_be_visible()
     open_popover(page.get_by_role("button", name="Pipeline: default"))
     page.get_by_text("Verify after every pass").click()

@@ -30,7 +30,7 @@ from views.pages.passes.stages import go_to_stage
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
-from views.pages.passes.verifying import choose_verification, passed_program, show_verification
+from views.pages.passes.verifying import choose_verification, passed_program, verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
@@ -322,9 +322,8 @@ with page():
                 failed = stages.stages[-1]
                 if failed.is_failed:
                     chip(f"✕ {failed.name.partition('(')[0]} failed", "red")
-                note(f"{changed} of {len(stages.stages) - 1} passes changed it")
-                if not failed.is_failed:
-                    show_verification()
+                verified = "" if failed.is_failed else verification()
+                note(f"{changed} of {len(stages.stages) - 1} passes changed it{verified}")
         found = _results()
         with results:
             _show_results(found)

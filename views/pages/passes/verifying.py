@@ -7,7 +7,6 @@ import streamlit as st
 
 from relax_core.engine.protocol import Program
 from views.pages.passes.state import PassesState
-from views.shell.frame import chip
 from views.state.session import select, state
 from views.worker.connection import run_again
 from views.worker.program import given_program
@@ -35,7 +34,6 @@ def _changed() -> None:
     run_again()
 
 
-def show_verification() -> None:
-    """Say in the bar that what the passes left is well-formed: they ran, and none of them failed."""
-    if passed_program().verify:
-        chip("✓ well-formed", "green")
+def verification() -> str:
+    """Say that what the passes left is well-formed, if that was checked: they ran, and none of them failed."""
+    return ", ✓ well-formed" if passed_program().verify else ""
