@@ -30,7 +30,7 @@ _SHOWN: Final[dict[Verdict, tuple[str, str]]] = {
 def show_run(view: PartitionView, program: Program) -> None:
     """Offer to run what partitioning made; once it ran, say how the results compare and what each region was handed."""
     is_on = bool(state(PartitionState).runs)
-    if st.button("Hide the run" if is_on else "Run and compare", key="partition.run", help=_HELP):
+    if st.button("Hide run" if is_on else "Run", key="partition.run", help=_HELP):
         select(runs=int(not is_on))
         run_again()
         st.rerun()
