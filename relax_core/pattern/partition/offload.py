@@ -44,13 +44,17 @@ class OffloadGraph:
     def lets_over(self, producer: Unit, user: Unit, crossed: tuple[Let, ...]) -> tuple[Let, ...]:
         """Return the lets through which one of the two takes values and which are bound after the other is evaluated.
 
-        Without the lets in `crossed`, what they bind would be evaluated at the first use.
+        Without the lets in `crossed`, what they bind would be evaluated at the first use. Regions without a call wait
+        for nothing.
         """
-        start = min(self.places.start_of[node] for unit in (producer, user) for node in unit.nodes)
+        nodes = (*producer.nodes, *user.nodes)
+        if not nodes:
+            return ()
+        start = min(self.places.start_of[node] for node in nodes)
         if crossed and start > min(self.places.start_of[let.var] for let in crossed):
             uses = (self.places.used_at[let.var] for let in crossed if let.var in self.places.used_at)
             start = min(uses, default=start)
-        needs = max(self.places.needs_of[node] for unit in (producer, user) for node in unit.nodes)
+        needs = max(self.places.needs_of[node] for node in nodes)
         if needs <= start:
             return ()
         late = {let.var: let for let in self.lets if start < self.places.bound_at[let.var] <= needs}

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
+from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
+from relax_core.pattern.partition.offload import Unit, offload_graph
 from tests.passes.relay.byoc import T, begins, program, tables
 from tests.passes.relay.running import agree
 
@@ -127,3 +129,10 @@ def drawn(rng: random.Random, depth: int, values: list[str]) -> str:
                 f"(fn (%p{fresh}: {T}) {{ {part()} }})({part()})",
                 f"e:{target}⟦({part()}, {part()})⟧.1",
             ))  # fmt: skip
+
+
+def test_two_regions_that_hold_no_call_are_kept_apart_by_no_let() -> None:
+    first, second = (Unit(number, "a", f"a_{number}", [], None) for number in (0, 4))
+    module = program("%x")
+    (graph,) = (offload_graph(module, item.function) for item in module if isinstance(item.function, Function))
+    assert graph.lets_over(first, second, ()) == ()
