@@ -12,6 +12,7 @@ import msgspec
 from relax_core.engine.debug.requests import AnyDebugRequest, AnyRecordedRequest
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
+    Appearances,
     CostsView,
     EffectsView,
     Executed,
@@ -198,6 +199,13 @@ class KernelOf(Request[KernelView], frozen=True):
     sizes: tuple[tuple[str, int], ...] = ()
 
 
+class FoundInStages(Request[Appearances], frozen=True):
+    """Look for a name, or any other text, in what every pass made."""
+
+    program: Program
+    text: str
+
+
 class OriginsOf(Request[Origins], frozen=True):
     """Which lines of the source every line of what the program becomes stems from.
 
@@ -364,6 +372,7 @@ AnyRequest: TypeAlias = (
     | Asm
     | KernelOf
     | OriginsOf
+    | FoundInStages
     | Ast
     | Script
     | Check

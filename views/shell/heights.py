@@ -16,9 +16,9 @@ def pane_height(share: int = 100, less: int = CHROME) -> str:
     return f"calc({share}vh - {less}px - {_MORE})"
 
 
-def stacked_height() -> str:
+def stacked_height(less: int = CHROME) -> str:
     """Return the height of a pane with others below it, for windows so narrow that columns stack.
 
     There it leaves room for the beginning of what is below, so that the page can be scrolled by it.
     """
-    return f"min({pane_height()}, max(54vh, (100vw - {_STACKED}px) * 999))"
+    return f"min({pane_height(less=less)}, max(54vh, (100vw - {_STACKED}px) * 999))"

@@ -34,6 +34,7 @@ from relax_core.engine.protocol import (
     DevicesOf,
     EffectsOf,
     Execute,
+    FoundInStages,
     HitsOf,
     Open,
     Operators,
@@ -106,7 +107,7 @@ def doing(message: object) -> str:
             | SavedRunOf(program=program)
         ):
             return f"running `{program.entry or 'main'}`"
-        case PipelineOf() | StageOf() | RewriteOf() | EffectsOf() | CostsOf() | Opt():
+        case PipelineOf() | StageOf() | FoundInStages() | RewriteOf() | EffectsOf() | CostsOf() | Opt():
             return "running the passes"
         case Asm():
             return "compiling"

@@ -3,8 +3,18 @@
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
-from relax_core.engine.protocol import Ast, CompareGraph, GraphOf, Inspect, Opt, PipelineOf, Script, StageOf
-from relax_core.engine.replies import Stages, StageView, Text
+from relax_core.engine.protocol import (
+    Ast,
+    CompareGraph,
+    FoundInStages,
+    GraphOf,
+    Inspect,
+    Opt,
+    PipelineOf,
+    Script,
+    StageOf,
+)
+from relax_core.engine.replies import Appearances, Stages, StageView, Text
 from relax_core.engine.screens import text_views
 from relax_core.present.code import header_length, printed_code, printed_text
 from relax_core.present.diffs.diff import Page, diff_pages
@@ -74,6 +84,16 @@ def stage(message: StageOf, context: RequestContext) -> StageView:
         opened.compilation.line_of,
     )
     return StageView(detail, diff, code, patch_of(before.text, after.text, opened.source.program.name))
+
+
+def found(message: FoundInStages, context: RequestContext) -> Appearances:
+    """Look for a text in the source and in what each pass made that changed it."""
+    opened = context.opened_by(message.program)
+    stages = opened.compilation.stages(context.report, context.is_cancelled)
+    numbers = (0, *(number for number, item in enumerate(stages, 1) if item.is_changed))
+    names = ("Source", *(item.pass_name for item in stages))
+    forms = ((number, names[number], opened.compilation.printed(number).text) for number in numbers)
+    return text_views.appearances_in(message.text, forms)
 
 
 def compare(message: CompareGraph, context: RequestContext) -> Graph:

@@ -1,12 +1,14 @@
 """Replies for the command line: programs, stages and results as text."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
 
-from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.diagnostics import CompileError, Diagnostic, plural
 from relax_core.engine.inputs import write_archive
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Report, Script
-from relax_core.engine.replies import Executed, Stages, StageText, Text
+from relax_core.engine.replies import Appearance, Appearances, Change, Executed, Stages, StageText, Text
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
@@ -22,6 +24,9 @@ from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.objects.values import show
 from relax_core.vm.recording.trace import Trace
 
+_ROW_LIMIT: Final = 200
+_NAME: Final = re.compile(r"\w+(?:\.\w+)*")
+_OF_RELAX: Final = "relax."
 NO_LOG = RewriteLog()
 SOURCE_DETAIL = StageDetail("Source", "the module as it was read")
 
@@ -80,3 +85,47 @@ def executed(trace: Trace) -> Executed:
         problems=(problem_of(error),) if error is not None else (),
         stand_ins=calls_words(trace.stand_ins) if trace.stand_ins else "",
     )
+
+
+def appearances_in(sought: str, forms: Iterable[tuple[int, str, str]]) -> Appearances:
+    """Say from which forms on a text occurs, and from which on it does no longer.
+
+    Args:
+        sought: a name, which is not looked for within a longer one, or any other text. `relax.add` is `R.add`, too.
+        forms: the position, the name and the text of each form of the program.
+    """
+    pattern = _sought(sought)
+    rows: list[Appearance] = []
+    total, count, line, holding = 0, 0, 0, 0
+    for position, name, text in forms:
+        total += 1
+        places = [found.start() for found in pattern.finditer(text)] if sought else []
+        first = text.count("\n", 0, places[0]) + 1 if places else line
+        if len(places) != count:
+            rows.append(Appearance(position, name, _change(count, len(places)), len(places), first))
+        count, line = len(places), first
+        holding += bool(places)
+    conclusion = _conclusion(sought, rows, holding, total)
+    return Appearances(tuple(rows[:_ROW_LIMIT]), conclusion, has_more=len(rows) > _ROW_LIMIT)
+
+
+def _sought(text: str) -> re.Pattern[str]:
+    words = re.escape(text)
+    if text.startswith(_OF_RELAX):
+        words = rf"(?:R|relax)\.{re.escape(text.removeprefix(_OF_RELAX))}"
+    return re.compile(rf"(?<!\w){words}(?!\w)" if _NAME.fullmatch(text) else words)
+
+
+def _change(before: int, after: int) -> Change:
+    if not before:
+        return "appears"
+    if not after:
+        return "goes"
+    return "more often" if after > before else "less often"
+
+
+def _conclusion(text: str, rows: list[Appearance], holding: int, count: int) -> str:
+    if not rows:
+        return f"`{text}` is in no form of the program"
+    last = f"; it is gone from {rows[-1].name} on" if rows[-1].change == "goes" else "; it is there at the end"
+    return f"`{text}` first appears in {rows[0].name}, and is in {holding} of {plural(count, 'form')}{last}"

@@ -25,6 +25,7 @@ from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
+from views.pages.passes.finding import FIND_PIXELS, find_in_stages
 from views.pages.passes.rewriting import show_problem, show_rules
 from views.pages.passes.stages import go_to_stage
 from views.pages.passes.state import PassesState
@@ -273,8 +274,9 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
 def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
     stage = _shown_stage(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
-    with left:
-        height = stacked_height()
+    with left, st.container(gap=None):
+        find_in_stages()
+        height = stacked_height(CHROME + FIND_PIXELS)
         pipeline_list(
             pipeline,
             key="passes.list",

@@ -21,6 +21,8 @@ class PassesState:
     """The pipeline before the latest change, to be compared with; "" if there was none."""
     both: int = rules.switch()
     """The earlier pipeline and the one that is open are run and compared."""
+    looked_for: str = rules.text(200)
+    """A name, or other text, that is looked for in all stages."""
     rewrite: int = rules.number(0, rules.MOST_STEPS)
     """The rewrite of the stage that is shown on its own; 0: all of them are listed."""
     skip: int = rules.switch()

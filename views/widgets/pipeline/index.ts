@@ -64,8 +64,8 @@ class PipelineList {
     replace(this.bar, this.hideButton());
     const views = props.has_views ? [el("br"), key("d"), " text, graph, both"] : [];
     const culprit = props.suspects.length ? [key("c"), " culprit "] : [];
-    const sides = props.has_sides ? [el("br"), key("a"), " set A ", culprit, key("f"), " find a name"] : [];
-    replace(this.foot, key("j"), " ", key("k"), " next and previous pass", views, sides);
+    const sides = props.has_sides ? [el("br"), key("a"), " set A ", culprit] : [];
+    replace(this.foot, key("j"), " ", key("k"), " next and previous pass", views, sides, " ", key("f"), " find a name");
     this.conclusion.hidden = !props.conclusion;
     replace(this.conclusion, prose(props.conclusion));
     replace(
@@ -108,12 +108,12 @@ class PipelineList {
     const sides = {
       a: () => this.command("a"),
       c: () => this.command("culprit"),
-      f: () => document.querySelector<HTMLInputElement>(FIELD)?.focus(),
     };
     return act(event, {
       j: () => this.move(1),
       k: () => this.move(-1),
       u: () => this.toggle(),
+      f: () => document.querySelector<HTMLInputElement>(FIELD)?.focus(),
       ...(this.props?.has_views ? views : {}),
       ...(this.props?.has_sides ? sides : {}),
     });

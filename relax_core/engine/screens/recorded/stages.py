@@ -1,12 +1,11 @@
 """Answers about a recorded pipeline: its stages, their faults, their texts, and where a name occurs in them."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from relax_core.check.check import combined
 from relax_core.check.text import check_text
-from relax_core.diagnostics import CompileError, Diagnostic, RunError, plural
+from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import (
     AppearancesOf,
@@ -28,9 +27,7 @@ from relax_core.engine.protocol import (
     Progress,
 )
 from relax_core.engine.replies import (
-    Appearance,
     Appearances,
-    Change,
     RecordedFaults,
     RecordedFiles,
     RecordedTexts,
@@ -38,6 +35,7 @@ from relax_core.engine.replies import (
     StageFaults,
     TraceFile,
 )
+from relax_core.engine.screens.text_views import appearances_in
 from relax_core.present import models
 from relax_core.present.diffs.diff import diff_texts, line_counts
 from relax_core.present.diffs.patch import patch_of
@@ -47,9 +45,7 @@ from relax_core.present.problems import problem_of, problems_of
 _SOURCES: Final = (("dumps", "numbered dumps"), ("log", "a log"), ("files", "files in order"), ("trace", "a trace"))
 _PROBLEM_LIMIT: Final = 20
 _MISSING_LIMIT: Final = 50
-_ROW_LIMIT: Final = 200
 _FACT_CHARACTERS: Final = 300
-_NAME: Final = re.compile(r"\w+(?:\.\w+)*")
 
 
 def recorded(message: RecordedOf, context: RequestContext) -> RecordedView:
@@ -180,24 +176,9 @@ def trace_file(message: TraceOf, context: RequestContext) -> TraceFile:
 def appearances(message: AppearancesOf, context: RequestContext) -> Appearances:
     """Say from which stages on a text occurs, and from which on it does no longer."""
     opened = context.recorded_by(message.parcel)
-    # A name is not a part of a longer one.
-    is_name = _NAME.fullmatch(message.text) is not None
-    sought = re.compile(rf"(?<!\w){re.escape(message.text)}(?!\w)" if is_name else re.escape(message.text))
     position_of = {stage.number: position for position, stage in enumerate(opened.stages)}
-    rows: list[Appearance] = []
-    count, line, holding = 0, 0, 0
-    forms = opened.forms()
-    for stage in forms:
-        text = stage.text or ""
-        places = [found.start() for found in sought.finditer(text)] if message.text else []
-        first = text.count("\n", 0, places[0]) + 1 if places else line
-        if len(places) != count:
-            change = _change(count, len(places))
-            rows.append(Appearance(position_of[stage.number], _title(stage), change, len(places), first))
-        count, line = len(places), first
-        holding += bool(places)
-    conclusion = _conclusion(message.text, rows, holding, len(forms))
-    return Appearances(tuple(rows[:_ROW_LIMIT]), conclusion, has_more=len(rows) > _ROW_LIMIT)
+    forms = ((position_of[stage.number], _title(stage), stage.text or "") for stage in opened.forms())
+    return appearances_in(message.text, forms)
 
 
 def life(message: LifeOf, context: RequestContext) -> NodeLife:
@@ -217,21 +198,6 @@ def _matched(parcel: Parcel, context: RequestContext) -> tuple[lives.Chain, Poll
         _poll(context, what, done, total)
 
     return context.recorded_by(parcel).chain(poll), poll
-
-
-def _change(before: int, after: int) -> Change:
-    if not before:
-        return "appears"
-    if not after:
-        return "goes"
-    return "more often" if after > before else "less often"
-
-
-def _conclusion(text: str, rows: list[Appearance], holding: int, count: int) -> str:
-    if not rows:
-        return f"`{text}` is in no form of the program"
-    last = f"; it is gone from {rows[-1].name} on" if rows[-1].change == "goes" else "; it is there at the end"
-    return f"`{text}` first appears in {rows[0].name}, and is in {holding} of {plural(count, 'form')}{last}"
 
 
 def _poll(context: RequestContext, what: str, done: int, total: int) -> None:
