@@ -31,6 +31,7 @@ from relax_core.check.infer import infer
 from relax_core.check.inference import TypesWhenRead
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import (
+    LEAVES,
     Binding,
     Call,
     Constant,
@@ -55,7 +56,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, nodes_in
+from relax_core.ir.node import Node
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
@@ -309,14 +310,22 @@ def _is_void(type_: Type | None) -> bool:
     return isinstance(type_, TupleType) and not type_.fields
 
 
+_WITHOUT_VARIABLES = (*LEAVES, Type)
+"""What no variable stands in, other than itself."""
+
+
 def _used_variables(function: Function) -> set[Node]:
     """The variables that are read somewhere, not only bound."""
     used: set[Node] = set()
-    for item in nodes_in(function):
-        if isinstance(item, VarBinding | MatchCast):
-            used.add(item.value)
-        elif parts := item.PARTS(item):
-            used.update(parts)
+    rest: list[Node] = [function.body]
+    while rest:
+        match rest.pop():
+            case SeqExpr(blocks=blocks, body=body):
+                parts: Iterable[Node] = (*(item.value for block in blocks for item in block.bindings), body)
+            case item:
+                parts = item.PARTS(item)
+        rest += (part for part in parts if part not in used and not isinstance(part, _WITHOUT_VARIABLES))
+        used.update(parts)
     return used
 
 

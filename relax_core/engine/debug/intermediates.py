@@ -28,14 +28,20 @@ class Intermediate:
 
     `name` is `FUNCTION.VARIABLE`, from the second time on with its number: `fib.r`, `fib.r#2`. `time` is when it was
     bound. A tensor that was bound before it was written reads as after the first write. `arrays` are its leaves, see
-    `members_of`.
+    `members_of`. `trace` is the run, and `pc` where in its code the value came from.
     """
 
     name: str
     variable: str
-    line: int
     time: int
     arrays: dict[str, npt.NDArray[Any]]
+    trace: Trace
+    pc: int
+
+    @property
+    def line(self) -> int:
+        """The line of the binding, worked out when it is asked for: to compare values takes none."""
+        return int(self.trace.lines.line_of[self.pc])
 
 
 def intermediates(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False) -> tuple[Intermediate, ...]:
@@ -69,7 +75,6 @@ def names_in(module: IRModule) -> frozenset[str]:
 
 def _all(trace: Trace) -> Iterator[Intermediate]:
     functions = trace.executable.functions
-    lines = trace.lines.line_of
     writes = _Writes(trace)
     seen: dict[str, int] = {}
     for event in range(len(trace)):
@@ -98,7 +103,7 @@ def _all(trace: Trace) -> Iterator[Intermediate]:
             name += suffix
         call = trace.frames[int(trace.frame_ids[event])].enter if frame != int(trace.frame_ids[event]) else event
         copies = {key: np.array(array) for key, array in arrays.items()}
-        yield Intermediate(name, var.name, int(lines[int(trace.pcs[call])]), time, copies)
+        yield Intermediate(name, var.name, time, copies, trace, int(trace.pcs[call]))
 
 
 def _is_allocated(trace: Trace, event: int) -> bool:

@@ -17,6 +17,8 @@ from relax_core.ir.expr import (
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    ShapeType,
+    TensorType,
     Tuple,
     Type,
     Var,
@@ -49,6 +51,17 @@ def join_blocks(node: Node) -> Node | None:
         else:
             blocks.append(item)
     return replace(node, blocks=tuple(blocks)) if len(blocks) < len(node.blocks) else None
+
+
+def declared_type(value: Expr) -> Type | None:
+    """Return the type of what says all of it, as inference would: a variable of a tensor of known sizes, or a shape."""
+    match value:
+        case Var(annotation=TensorType(shape=tuple()) as declared):
+            return declared
+        case ShapeExpr(values=values):
+            return ShapeType(values, len(values))
+        case _:
+            return None
 
 
 def operator_call(name: str, *args: Expr, type_args: tuple[Type, ...] = ()) -> Call:

@@ -25,10 +25,12 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, StringImm
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ops import OPS
+from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.closures.result_types import map_symbols
 from relax_core.passes.relax.functions import (
     context_call,
+    declared_type,
     dtype_argument,
     integer,
     operator_call,
@@ -81,15 +83,20 @@ def _result(call: Call, type_of: Mapping[Node, Type], default: Type = OBJECT) ->
 
 def _reshape(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
     """`reshape(x, shape)` is a view; what only the operator can check or work out, such as a -1, is left to it."""
+    spec = OPS["relax.reshape"]
     _, target = call.args
-    shape = type_of.get(target)
-    if not isinstance(target, ShapeExpr | Var) or not isinstance(shape, ShapeType) or call not in type_of:
+    tensor, shape = (declared_type(arg) or type_of.get(arg, OBJECT) for arg in call.args)
+    if not isinstance(target, ShapeExpr | Var) or not isinstance(shape, ShapeType):
         return None
     if any(constant_value(size) in (-1, 0) for size in shape.values or ()):
         return None
-    if depends_on_sizes(OPS["relax.reshape"], call, tuple(type_of.get(arg, OBJECT) for arg in call.args)):
+    if depends_on_sizes(spec, call, (tensor, shape)):
         return None
-    return packed_call("vm.builtin.reshape", *call.args, result=type_of[call])
+    try:
+        result = spec.infer(call, (tensor, shape))
+    except OpTypeError:
+        return None
+    return packed_call("vm.builtin.reshape", *call.args, result=result)
 
 
 def _alloc_storage(call: Call, _: Mapping[Node, Type]) -> Expr:

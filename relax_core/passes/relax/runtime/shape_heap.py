@@ -43,9 +43,10 @@ class ShapeHeap:
 
     def add(self, expr: PrimExpr, *, is_size: bool = True) -> None:
         """Give `expr` and its variables slots, unless it is a constant."""
+        if isinstance(expr, IntImm):
+            return
         for part in (*_variables(expr), expr):
-            key = self._key(part)
-            if constant_of(part) is None and key not in self.slot_of:
+            if constant_of(part) is None and (key := self._key(part)) not in self.slot_of:
                 self.slot_of[key] = len(self.exprs)
                 self.exprs.append(part)
         if is_size and constant_of(expr) is None:

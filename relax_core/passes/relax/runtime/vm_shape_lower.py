@@ -48,6 +48,7 @@ from relax_core.passes.functions import change_functions
 from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap
 from relax_core.passes.relax.functions import (
     context_call,
+    declared_type,
     dtype_argument,
     effect,
     integer,
@@ -235,7 +236,7 @@ class _Lowering:
 
     def function_lowered(self) -> Function:
         function = self.function
-        param_types = [self.known_type(item) or self.type_of[item] for item in function.params]
+        param_types = [declared_type(item) or self.type_of[item] for item in function.params]
         checked = [*param_types, *([function.ret_type] if function.ret_type is not None else [])]
         self.heap = collect(function, checked)
         body = function.body
@@ -263,7 +264,7 @@ class _Lowering:
                     param, "missed", f"{param.name} is not checked: it is a weight, whose sizes are constant"
                 )
                 continue
-            type_ = self.known_type(param) or self.type_of[param]
+            type_ = declared_type(param) or self.type_of[param]
             where = f"fn={self.name}, loc=param[{index}], param={param.name}"
             demand = Demand(self.error(f"{where}, annotation={show_type(type_)}"), param, matches)
             count = len(self.made) + len(matches)
@@ -276,11 +277,6 @@ class _Lowering:
         if before == behind:
             name = "the result" if isinstance(node, SeqExpr) else value_name(node)
             self.ctx.remark(node, "missed", f"{name} is not checked: {why}")
-
-    def known_type(self, value: Expr) -> Type | None:
-        """Return the type of a variable that is declared as a tensor with all of its shape: it is inferred as that."""
-        declared = value.annotation if isinstance(value, Var) else None
-        return declared if isinstance(declared, TensorType) and isinstance(declared.shape, tuple) else None
 
     def error(self, where: str) -> str:
         """Return what a check that fails says."""
@@ -413,7 +409,7 @@ class _Lowering:
             self.made = []
         result = self.value(body.body)
         if is_outermost and self.function.ret_type is not None:
-            actual = self.known_type(body.body) or self.type_of.get(body.body)
+            actual = declared_type(body.body) or self.type_of.get(body.body)
             self.returned(result, self.actual(result, actual), self.function.ret_type)
         if self.made and blocks and type(blocks[-1]) is BindingBlock:
             last = blocks.pop()
