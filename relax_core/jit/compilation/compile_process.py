@@ -177,8 +177,9 @@ def _made(work: Work, target: Target, cache: ObjectCache | None) -> bytes:
         except (RuntimeError, ValueError):
             # Nothing is made of it: who sent it finds out why when it compiles it.
             made = None
-        if made is not None and cache is not None:
-            cache.put(key, made)
+        if cache is not None and (made is not None or isinstance(work, Request)):
+            # That there is nothing to be made of a kernel is kept as well, so that no process starts for it again.
+            cache.put(key, made or b"")
     return made or b""
 
 

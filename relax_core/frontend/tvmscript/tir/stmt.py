@@ -421,7 +421,7 @@ def _part(reader: TirReader, node: ast.expr) -> str:
         case ast.Constant(value=str(text)):
             return text
         case ast.Subscript():
-            words = ast.unparse(node)
+            words = reader.context.span(node).text
             message = f"`{shortened(words)}` is not in the text"
             reader.context.report("PA031", node, message, "print it with show_meta=True", "warning")
             return words
