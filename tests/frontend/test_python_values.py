@@ -1,8 +1,10 @@
 """What Python would compute in a text is read as data: numbers, and what is known of variables by their types."""
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from relax_core.diagnostics import Diagnostic
@@ -10,6 +12,7 @@ from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.ir.expr import Constant, DataTypeImm, ShapeExpr
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import FloatImm
+from relax_core.printer.tvmscript import print_module
 from tests.narrow import is_array
 
 HEAD = (
@@ -28,6 +31,28 @@ NUMBERS = {
     "math.pi": math.pi,
     "np.float32(2.5)": 2.5,
 }
+ARRAYS = {
+    "np.linspace(0, 1, 5).astype('float32')": np.linspace(0, 1, 5).astype("float32"),
+    "np.concatenate([np.zeros((2,), 'float32'), np.ones((3,), 'float32')])": np.array([0, 0, 1, 1, 1], "float32"),
+    "np.expand_dims(np.arange(4, dtype='int32'), 0)": np.array([[0, 1, 2, 3]], "int32"),
+    "np.zeros_like(np.ones((2, 3), 'int8'))": np.zeros((2, 3), "int8"),
+    "np.full((2, 2), 7, dtype='int32')": np.full((2, 2), 7, "int32"),
+    "np.array([1, 2, 3], dtype='float32') * 2 + 1": np.array([3, 5, 7], "float32"),
+    "-np.ones((2,), np.float32)": np.array([-1, -1], "float32"),
+    "1 / np.array([2.0, 4.0], 'float32')": np.array([0.5, 0.25], "float32"),
+    "np.array([[1, 2], [3, 4]]).T.astype(np.float16)": np.array([[1, 3], [2, 4]], "float16"),
+    "np.tile(np.array([1, 2], 'int32'), (2, 1))": np.array([[1, 2], [1, 2]], "int32"),
+    "np.transpose(np.arange(6).reshape((2, 3)), axes=(1, 0)).astype('int8')": np.array(
+        [[0, 3], [1, 4], [2, 5]], "int8"
+    ),
+    "np.arange(4).reshape(2, 2) > 1": np.array([[False, False], [True, True]]),
+    # Without a dtype 64 bits become 32, as in TVM, but for a tensor that is made.
+    "np.array([1, 2])": np.array([1, 2], "int32"),
+    "np.zeros(2)": np.zeros(2, "float32"),
+    "tvm.runtime.tensor(np.array([1, 2]))": np.array([1, 2], "int64"),
+    "tvm.nd.array(np.zeros(2))": np.zeros(2, "float64"),
+    "AROUND": np.array([[1, 2], [3, 4]], "float32"),
+}
 TOLD = {
     HEAD + "        z = R.emit_te(topi.exp, x)\n        return z\n": ("PA037", "topi.exp"),
     HEAD + '        z = R.dist.const(1, R.DTensor((), "int32", "mesh[0]", "R"))\n        return z\n': (
@@ -42,6 +67,14 @@ REFUSED = {
     "z = R.const(2 ** 63 * 4)": "PA010",
     "z = R.const((-2) ** 0.5)": "PA010",
     "z = R.const(np.sqrt(-1.0))": "PA010",
+    "z = R.const(np.random.rand(3))": "PA004",
+    "z = R.const(np.linalg.inv(np.eye(2)))": "PA004",
+    "z = R.const(np.ones((2,)).byteswap())": "PA004",
+    "z = R.const(np.tile(np.ones((1 << 12,)), 1 << 13))": "PA010",
+    "z = R.const(np.ones((1 << 13, 1)) + np.ones((1, 1 << 13)))": "PA010",
+    "z = R.const(np.ones((2,)) + np.ones((3,)))": "PA010",
+    "z = R.const(np.concatenate([np.ones((2, 2)), np.ones((3,))]))": "PA010",
+    "z = R.const(np.zeros((2,), order='F'))": "PA004",
     "z = R.clip(x, 0, 1 << 70)": "PA010",
     "w = R.add(x, x)\n        z: w.ty = w": "PA004",
     "z = R.reshape(x, y.shape)": "PA004",
@@ -68,6 +101,36 @@ def test_a_number_is_that_of_python(text: str, value: float) -> None:
     (constant,) = (node for node in preorder(module) if isinstance(node, Constant))
     assert is_array(constant.data)
     assert constant.data.item() == value
+
+
+@pytest.mark.parametrize(("text", "value"), ARRAYS.items(), ids=ARRAYS)
+def test_an_array_is_that_of_numpy(text: str, value: npt.NDArray[Any]) -> None:
+    around = "BASE = np.arange(4).reshape(2, 2)\nAROUND = (BASE + 1).astype('float32')\n"
+    module = parse_text(f"{around}{HEAD}        return R.const({text})\n", "m.py").modules[0]
+    (constant,) = (node for node in preorder(module) if isinstance(node, Constant))
+    assert is_array(constant.data)
+    assert constant.data.dtype == value.dtype
+    assert np.array_equal(constant.data, value)
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("text", [text for text in ARRAYS if "nd.array" not in text and text != "AROUND"])
+def test_tvm_makes_the_same_constant(text: str) -> None:
+    from tests.apache_tvm import from_source, relax, tvm
+
+    text = f"@R.function\ndef main():\n    return R.const({text})\n"
+    names = {"np": np, "tvm": tvm, "R": tvm.script.relax}
+    function = from_source(text, names)
+    ours = parse_text(text, "m.py").modules[0]
+    assert isinstance(function, relax.Function)
+    back = from_source(print_module(ours).text, check_well_formed=False)
+    tvm.ir.assert_structural_equal(back, tvm.IRModule.from_expr(function))
+
+
+def test_constants_that_double_each_other_stay_small() -> None:
+    chain = "A0 = np.ones((2,))\n" + "".join(f"A{k + 1} = A{k} + A{k}\n" for k in range(60))
+    found = parse_text(f"{chain}{HEAD}        return R.const(A60)\n", "m.py").diagnostics
+    assert [item.code for item in found if item.severity == "error"] == ["PA010"]
 
 
 def test_a_number_in_a_prim_func_is_that_of_python() -> None:

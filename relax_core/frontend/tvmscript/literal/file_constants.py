@@ -2,9 +2,15 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from types import MappingProxyType
+from typing import Final
 
+from relax_core.frontend.tvmscript.names import dotted
+
+_NUMPY: Final = ("np", "numpy")
 _LARGEST = 1 << 63
+_LONGEST: Final = 2000
 
 
 def constants_of(
@@ -37,11 +43,34 @@ def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
         case ast.Tuple(elts=items) | ast.List(elts=items):
             parts = [made for item in items if (made := _literal(item, known)) is not None]
             return ast.copy_location(ast.Tuple(parts, ast.Load()), node) if len(parts) == len(items) else None
-        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, left=left, right=right):
-            value = _computed(op, _literal(left, known), _literal(right, known))
-            return None if value is None else ast.copy_location(ast.Constant(value), node)
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, left=left, right=right) if (
+            value := _computed(op, _literal(left, known), _literal(right, known))
+        ) is not None:
+            return ast.copy_location(ast.Constant(value), node)
+        case ast.Call() | ast.BinOp():
+            return _array(node, known)
         case _:
             return None
+
+
+def _is_of_numpy(node: ast.expr) -> bool:
+    """Tell whether an array comes from calls of NumPy, `np.zeros((2, 3)).astype("float32") + 1`."""
+    match node:
+        case ast.Call(func=func):
+            return (dotted(func) or ("",))[0] in _NUMPY or (
+                isinstance(func, ast.Attribute) and _is_of_numpy(func.value)
+            )
+        case ast.BinOp(left=left, right=right):
+            return _is_of_numpy(left) or _is_of_numpy(right)
+        case _:
+            return False
+
+
+def _array(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
+    """Return an array's expression with the constants before it inlined; `None` for another, and for a long one."""
+    made = _Literals(known).visit(deepcopy(node))
+    # Each definition may use the one before it twice.
+    return made if _is_of_numpy(made) and sum(1 for _ in ast.walk(made)) <= _LONGEST else None
 
 
 def _computed(op: ast.operator, a: ast.expr | None, b: ast.expr | None) -> int | None:
@@ -133,5 +162,9 @@ def _at(value: ast.expr, place: ast.expr) -> ast.expr:
         case ast.Tuple(elts=items):
             made = ast.Tuple([_at(item, place) for item in items], ast.Load())
         case _:
-            raise AssertionError(type(value).__name__)
+            # An array's expression: its errors are those of its use.
+            made = deepcopy(value)
+            for item in ast.walk(made):
+                ast.copy_location(item, place)
+            return made
     return ast.copy_location(made, place)
