@@ -196,11 +196,43 @@ class Module:
     assert result.tolist() == [9, 6, 5, 4, 3, 2, 1, 1]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"shape": "4"}, {"shape": "4, 2", "rank": "2"}, {"zero": "T.float32(0)"}, {"offset": "1"}, {"strides": "C.data"}],
-    ids=lambda change: next(iter(change)),
-)
-def test_an_array_made_of_something_else_is_refused(change: dict[str, str]) -> None:
+PARTS = {
+    "the first elements": ({"shape": "4"}, [3, 2, 1, 0, 4, 5, 6, 7]),
+    "another shape": ({"shape": "4, 2", "rank": "2", "axis": "1"}, [1, 0, 3, 2, 5, 4, 7, 6]),
+    "an offset": ({"shape": "4", "offset": "T.int64(2)"}, [0, 1, 5, 4, 3, 2, 6, 7]),
+    "an address": ({"data": "T.address_of(C[3])", "shape": "5"}, [0, 1, 2, 7, 6, 5, 4, 3]),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_an_array_made_of_a_part_of_a_buffer_is_that_part(name: str) -> None:
+    change, expected = PARTS[name]
     made = ARRAY.format(**WHOLE | change)
+    text = f"""@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(A: T.Buffer((8,), "int32"), C: T.Buffer((8,), "int32")):
+        for i in range(8):
+            C[i] = A[i]
+        {SORTED.format(made, made).replace(" 0, T.bool", f" {change.get('axis', '0')}, T.bool")}
+
+    @R.function
+    def main(x: R.Tensor((8,), "int32")) -> R.Tensor((8,), "int32"):
+        y = R.call_tir(Module.k, (x,), out_ty=R.Tensor((8,), "int32"))
+        return y
+"""
+    given = np.arange(8, dtype="int32")
+    given.flags.writeable = False
+    result = rc.VirtualMachine(rc.build(rc.parse(text)))["main"](given)
+    assert result.tolist() == expected
+
+
+def test_an_array_that_reaches_out_of_its_memory_is_refused() -> None:
+    made = ARRAY.format(**WHOLE | {"offset": "1"})
+    code, message = failure(f"{HEAD}    {SORTED.format(made, made)}\n", *VALUES)[:2]
+    assert (code, "array" in message) == ("JT019", True)
+
+
+def test_an_array_with_strides_is_refused() -> None:
+    made = ARRAY.format(**WHOLE | {"strides": "C.data"})
     assert failure(f"{HEAD}    {SORTED.format(made, made)}\n", *VALUES)[0] == "JT001"

@@ -4,13 +4,13 @@ A kernel puts the arguments into 64-bit words: a number its bits, floats as doub
 and its strides in elements.
 """
 
-from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
-from relax_core.ir.tir import BufferRef
+from relax_core.ir.tir import Buffer, BufferRef
 from relax_core.jit.lowering.calls.host_calls import FAILED, Argument, PackedCall
 from relax_core.jit.lowering.checks import unsupported
 from relax_core.jit.lowering.memory.storage import Storage
+from relax_core.jit.lowering.memory.views import declare_view, pointer_of
 from relax_core.jit.lowering.scalars.arithmetic import convert
 from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
@@ -67,10 +67,12 @@ def _pass(state: State, call: Intrinsic, arg: PrimExpr) -> tuple[Argument, list[
         case BufferRef(buffer=buffer, is_pointer=False) if (storage := state.storage_of(buffer)) is not None:
             return _pass_array(state, storage)
         case Intrinsic(name="tvm_stack_make_array"):
-            storage = _whole_buffer(state, arg)
+            storage = _array(state, arg)
             if storage is None:
                 what = f"The array `{show_prim(arg)}`"
-                raise unsupported(what, arg, state.locate, "Make it of a whole buffer: its data, shape and dtype.")
+                raise unsupported(
+                    what, arg, state.locate, "Make it of a pointer, a shape and its rank, without strides."
+                )
             return _pass_array(state, storage)
         case _ if dtype_of(arg) not in SCALAR_TYPES:
             what = f"The argument `{show_prim(arg)}` of `T.{call.name}`"
@@ -90,23 +92,14 @@ def _pass_array(state: State, storage: Storage) -> tuple[Argument, list[str]]:
     return Argument("array", storage.scalar, rank=len(storage.extents)), [address, *storage.extents, *storage.strides]
 
 
-def _whole_buffer(state: State, array: Intrinsic) -> Storage | None:
-    """Return the memory of the buffer that an array made by TVM's lowering describes, `None` if it is another one."""
+def _array(state: State, array: Intrinsic) -> Storage | None:
+    """Return the memory that an array made by TVM's lowering describes; `None` where it has strides, or no shape."""
     match array.args:
-        case (
-            BufferRef(buffer=buffer, is_pointer=True),
-            Intrinsic(name="tvm_stack_make_shape", args=dims),
-            IntImm(value=0),
-            IntImm(value=rank),
-            zero,
-            IntImm(value=0),
-        ):
-            is_whole = (
-                rank == len(dims) == len(buffer.shape)
-                and dtype_of(zero) == buffer.dtype
-                and not buffer.strides
-                and all(map(prove_equal, dims, buffer.shape))
-            )
-            return state.storage_of(buffer) if is_whole else None
+        case data, Intrinsic(name="tvm_stack_make_shape", args=dims), IntImm(value=0), IntImm(value=rank), zero, offset:
+            if rank != len(dims):
+                return None
+            view = Buffer("array", dims, dtype_of(zero), elem_offset=offset)
+            declare_view(state, view, pointer_of(state, data), array)
+            return state.storage_of(view)
         case _:
             return None
