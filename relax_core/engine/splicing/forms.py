@@ -17,6 +17,7 @@ from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, failed, 
 from relax_core.engine.debug.verdicts import listed
 from relax_core.engine.halving.changes import Changes, KernelChanges, ModuleChanges
 from relax_core.engine.splicing import within
+from relax_core.engine.splicing.lowered_calls import with_packed_calls
 from relax_core.engine.splicing.packed import is_packed, unpacked, with_own_memory
 from relax_core.engine.splicing.printed import is_printed
 from relax_core.ir.attrs import attr
@@ -173,7 +174,7 @@ def splice(module: IRModule, latest: Mapping[str, PrimFunc]) -> Spliced:
         model = latest.get(var.name)
         if model is None:
             continue
-        found = with_own_memory(function)
+        found = with_packed_calls(with_own_memory(function))
         if is_packed(found):
             taken = unpacked(found, model)
             if taken is None:

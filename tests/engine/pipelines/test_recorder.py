@@ -79,6 +79,29 @@ with record_tvm.record(sys.argv[1], light=True, keep=("LegalizeOps",)):
 record_tvm.pack(sys.argv[1])
 """
 
+SAMPLER = """
+@I.ir_module
+class Sampler:
+    @R.function
+    def sample(
+        logits: R.Tensor(("b", 64), "float32"), top_p: R.Tensor(("b", 1), "float32"), u: R.Tensor(("b", 1), "float32")
+    ):
+        with R.dataflow():
+            probs = R.nn.softmax(logits, axis=-1)
+            order = R.argsort(probs, axis=-1, descending=True, dtype="int32")
+            ordered = R.gather_elements(probs, order, axis=1)
+            before = R.subtract(R.cumsum(ordered, axis=-1), ordered)
+            kept = R.where(R.less(before, top_p), ordered, R.const(0, "float32"))
+            share = R.cumsum(R.divide(kept, R.sum(kept, axis=-1, keepdims=True)), axis=-1)
+            place = R.argmax(R.astype(R.greater_equal(share, u), "int32"), axis=-1, keepdims=True)
+            token = R.gather_elements(order, place, axis=1)
+            R.output(token)
+        return token
+
+with record_tvm.record(sys.argv[1]):
+    relax.build(Sampler, "llvm")
+"""
+
 
 def recorded(tmp_path: Path, script: str, status: int = 0, python: str = sys.executable) -> Pipeline:
     """Run a script under the recorder that the command line prints, and open its trace."""
@@ -130,6 +153,14 @@ def test_a_build_and_its_runs_are_recorded(tmp_path: Path) -> None:
     relax = [stage for stage in found.stages if stage.verdict == "same"]
     assert len(relax) > 8
     assert found.first_different == -1
+
+
+def test_every_stage_of_a_sampler_runs(tmp_path: Path) -> None:
+    # Its `argsort` calls a packed function, whose arguments LowerTVMBuiltin writes out.
+    found = rc.bisect_pipeline(recorded(tmp_path, SAMPLER))
+    forms = [stage for stage in found.stages if not stage.is_aside and not stage.is_repeated]
+    assert {stage.verdict for stage in forms[1:]} == {"same"}, [stage.words for stage in forms]
+    assert any("LowerTVMBuiltin" in stage.name for stage in forms)
 
 
 @pytest.mark.skipif(not OLD_PYTHON, reason="RELAXSCOPE_TVM_025 names no Python with apache-tvm 0.25")
