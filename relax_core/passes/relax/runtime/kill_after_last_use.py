@@ -32,8 +32,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Put a kill behind the last use of everything that a sequence binds and does not return.
 
     Each sequence is treated on its own: a use inside an `if` counts as a use at the `if`, and what a branch binds ends
-    in that branch. (In TVM a function with an `if` kills nothing that is bound outside it, and what nothing uses stays
-    alive.) Variables that only rename go first: a value must not end under one name while another is in use.
+    in that branch. (In TVM a function with an `if` kills nothing that is bound outside it.) What nothing uses has no
+    last use and stays, as in TVM: DeadCodeElimination removes it unless it comes from a call with side effects.
+    Variables that only rename go first: a value must not end under one name while another is in use.
     """
     module = canonicalize_bindings.canonicalized(module, ctx)
     type_of = ctx.types(module)
@@ -78,7 +79,7 @@ class _Sequence:
                     last[item] = binding
             killed.update(_killed(binding))
             if self.kill_for(binding) is not None:
-                defined[binding.var] = last[binding.var] = binding
+                defined[binding.var] = binding
         found: dict[Binding, list[tuple[Var, str]]] = {}
         for var, definition in defined.items():
             call = self.kill_for(definition)
@@ -88,6 +89,8 @@ class _Sequence:
                 self.ctx.remark(definition, "missed", f"{var.name} lives on: it is in the result", (self.body.body,))
             elif var in killed:
                 self.ctx.remark(definition, "missed", f"{var.name} is ended already")
+            elif var not in last:
+                self.ctx.remark(definition, "missed", f"{var.name} lives on: nothing uses it")
             else:
                 found.setdefault(last[var], []).append((var, call))
         return found

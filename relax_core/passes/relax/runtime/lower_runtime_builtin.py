@@ -7,14 +7,16 @@ from typing import TypeAlias
 from relax_core.analysis.device.virtual_devices import copy_arguments
 from relax_core.ir.expr import (
     OBJECT,
-    VOID,
     Call,
+    DataTypeImm,
     Expr,
     ExternFunc,
     Op,
+    PrimType,
     PrimValue,
     ShapeExpr,
     ShapeType,
+    TensorType,
     Tuple,
     Type,
     Var,
@@ -47,8 +49,9 @@ Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Apply the table `LOWER` to every operator call.
 
-    `print` and `assert_op` are lowered as well, which TVM leaves to LegalizeOps. A closure keeps the type of its
-    function, which is only an object in TVM, and a copy to a device none of the operator's attributes.
+    As in TVM, `print` and `assert_op` are left: LegalizeOps lowers them, and the machine runs them as they are. A
+    closure keeps the type of its function, which is only an object in TVM, and a copy to a device none of the
+    operator's attributes.
     """
     type_of = ctx.types_when_read(module)
 
@@ -145,6 +148,25 @@ def _fields(value: Expr) -> tuple[Expr, ...]:
     return value.fields if isinstance(value, Tuple) else (value,)
 
 
+def _call_tir_dyn(call: Call, _: Mapping[Node, Type]) -> Expr:
+    function, arguments = call.args
+    return packed_call("vm.builtin.call_tir_dyn", function, *_fields(arguments))
+
+
+def _view(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
+    """`memory.view(x, shape, dtype, offset)`: what the call leaves out, its type tells; the offset is 0 then."""
+    source, shape, _, offset = call.args
+    result = _result(call, type_of)
+    if not isinstance(result, TensorType) or result.dtype is None:
+        return None
+    if isinstance(result.shape, tuple):
+        shape = ShapeExpr(result.shape)
+    elif not isinstance(type_of.get(shape), ShapeType):
+        return None
+    start = offset if isinstance(type_of.get(offset), PrimType) else integer(0)
+    return Call(ExternFunc("runtime.TVMTensorCreateView"), (source, shape, DataTypeImm(result.dtype), start))
+
+
 def _packed(name: str) -> Lower:
     def lower(call: Call, type_of: Mapping[Node, Type]) -> Expr:
         return packed_call(name, *call.args, result=_result(call, type_of))
@@ -152,17 +174,14 @@ def _packed(name: str) -> Lower:
     return lower
 
 
-def _effect(name: str) -> Lower:
-    return lambda call, _: packed_call(name, *call.args, result=VOID)
-
-
 LOWER: Mapping[str, Lower] = MappingProxyType(
     {
         "relax.reshape": _reshape,
         "relax.shape_of": _packed("vm.builtin.shape_of"),
         "relax.tensor_to_shape": _packed("vm.builtin.tensor_to_shape"),
-        "relax.print": _effect("relax.run.print"),
-        "relax.assert_op": _effect("relax.run.assert_op"),
+        "relax.vm.call_tir_dyn": _call_tir_dyn,
+        "relax.memory.view": _view,
+        "relax.memory.ensure_zero_offset": _packed("vm.builtin.ensure_zero_offset"),
         "relax.to_vdevice": _to_vdevice,
         "relax.make_closure": _make_closure,
         "relax.invoke_closure": _invoke_closure,
@@ -176,7 +195,7 @@ LOWER: Mapping[str, Lower] = MappingProxyType(
 
 PASS = Pass(
     "LowerRuntimeBuiltin",
-    "Turns print, closures, allocation, reshape and the like into calls of the machine's builtins.",
+    "Turns closures, allocation, reshape, views and the like into calls of the machine's builtins.",
     run,
     needs=("explicit storage",),
     gives=("runtime builtins",),
