@@ -16,6 +16,7 @@ from relax_core.ir.expr import (
     GlobalVar,
     MatchCast,
     PrimValue,
+    SeqExpr,
     ShapeType,
     TensorType,
     Tuple,
@@ -29,9 +30,10 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.rewriting.substitute import free_symbols, replace_symbols
+from relax_core.ir.rewriting.substitute import free_symbols, map_type, replace_symbols
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.blocks.branch_types import cast_branches
 from relax_core.passes.relax.blocks.outputs import hide_outputs
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
@@ -40,9 +42,11 @@ from relax_core.passes.relax.functions import join_blocks
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Drop `y = x`, casts that add nothing, and `(a, b)[0]` of variables; use what a cast proves about dimensions.
 
-    A constant stands where its variable was used, and an output of a dataflow block that nothing else uses is none.
-    Runs until nothing changes: what is known about a dimension makes casts trivial, and these become other names.
-    TVM drops a cast that compares two dimensions, too, and casts the results of branches to the type of the variable.
+    A constant stands where its variable was used, and an output of a dataflow block that nothing else uses is none;
+    that of a constant stays one, as in TVM. A function returns what casts prove of its result, and the results of
+    branches are cast to the type of the variable that they are bound to. Runs until nothing changes: what is known
+    about a dimension makes casts trivial, and these become other names. TVM drops a cast that compares two dimensions,
+    too.
     """
     kept: dict[Node, str] = {}
     result = canonicalized(module, ctx, kept)
@@ -53,19 +57,23 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 def canonicalized(module: IRModule, ctx: PassContext, kept: dict[Node, str] | None = None) -> IRModule:
     """Do the same for another pass; `kept` takes the bindings that stay in the end, and why."""
-    while (new := _once(module, ctx, {} if kept is None else kept)) is not module:
+    first, literals = module, set[Var]()
+    while (new := _once(module, ctx, {} if kept is None else kept, literals, is_first=module is first)) is not module:
         module = new
-    return change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx))
+    hidden = change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx, literals))
+    return cast_branches(hidden, ctx)
 
 
-def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str]) -> IRModule:
+def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str], literals: set[Var], *, is_first: bool) -> IRModule:
+    """Do so once; `literals` takes the variables of constants. Only the first time constants take their place."""
     type_of = ctx.types(module)
     kept.clear()
 
     def change(_: GlobalVar, function: Function) -> Function:
         proven = proven_symbols(function, type_of, ctx)
-        aliases = _Aliases(function, type_of)
+        aliases = _Aliases(function, type_of, takes_constants=is_first)
         kept.update(aliases.kept)
+        literals.update(aliases.unused.values())
         if not (aliases.var_of or proven):
             return function
 
@@ -87,7 +95,12 @@ def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str]) -> IRModule
                 case _:
                     return None
 
-        folded = ctx.rewrite(function, fold, join_blocks)
+        def declare(node: Node) -> Node | None:
+            """Rule: function -> function that returns what casts prove."""
+            known = _proven_result(node, type_of, proven)
+            return None if known is None else replace(node, ret_type=known)
+
+        folded = ctx.rewrite(ctx.rewrite(function, declare) if proven else function, fold, join_blocks)
         # One after the other: the type of a variable that takes the place of another may have a proven size, too.
         return ctx.substitute(ctx.substitute(folded, dict(aliases.var_of)), None, proven)
 
@@ -104,6 +117,7 @@ class _Aliases:
 
     function: Function
     type_of: Mapping[Node, Type]
+    takes_constants: bool
     var_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     dropped: dict[Var, Var | PrimValue] = field(default_factory=dict[Var, Var | PrimValue])
     tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
@@ -127,6 +141,12 @@ class _Aliases:
             expr = self.var_of[expr]
         return expr
 
+    def named(self, expr: Expr) -> Expr:
+        """Follow the chain of names to its end, or to the variable of a constant."""
+        while isinstance(expr, Var) and expr in self.var_of and expr not in self.unused:
+            expr = self.var_of[expr]
+        return expr
+
     def visit(self, binding: Binding, *, is_dataflow: bool) -> None:
         match binding:
             case VarBinding(var=var, value=Var() as value):
@@ -146,7 +166,9 @@ class _Aliases:
                     known if isinstance(known, Tuple) else self.tuples.get(known) if isinstance(known, Var) else None
                 )
                 if value is not None and index < len(value.fields):
-                    item = self.resolve(value.fields[index])
+                    item = self.named(value.fields[index])
+                    if isinstance(item, DataflowVar) and not is_dataflow:
+                        item = self.resolve(item)
                     if (isinstance(item, DataflowVar) and not is_dataflow) or item in self.killed:
                         return
                     self.field(var, item)
@@ -175,7 +197,7 @@ class _Aliases:
         """Let a constant or a dimension stand for a variable."""
         if isinstance(value, PrimValue) and isinstance(value.value, PrimVar):
             self.var_of[var] = self.dropped[var] = value
-        elif isinstance(value, Constant | DataTypeImm) and var in self.used and var not in self.killed:
+        elif self.takes_constants and var in self.used and var not in self.killed and not isinstance(value, PrimValue):
             self.var_of[var] = value
             self.unused[var] = replace(var)
 
@@ -192,10 +214,12 @@ class _Aliases:
 
     def alias(self, var: Var, value: Var) -> bool:
         """Let one of two names go, if it may; an output of a dataflow block stays visible outside it."""
-        kept = self.resolve(value)
-        if value in self.unused and var not in self.killed:
-            self.var_of[var], self.dropped[var] = kept, value
-            return True
+        kept = self.named(value)
+        if isinstance(kept, Var) and kept in self.unused and var not in self.killed:
+            if not isinstance(kept, DataflowVar) or isinstance(var, DataflowVar):
+                self.var_of[var], self.dropped[var] = kept, kept
+                return True
+            del self.unused[kept]  # The output names the constant, and stands for it from here on.
         if not isinstance(kept, Var) or kept is var or kept in self.killed or var in self.killed:
             return False
         if isinstance(kept, DataflowVar) and not isinstance(var, DataflowVar):
@@ -203,6 +227,18 @@ class _Aliases:
         else:
             self.var_of[var], self.dropped[var] = kept, kept
         return True
+
+
+def _proven_result(node: Node, type_of: Mapping[Node, Type], proven: Mapping[PrimVar, PrimExpr]) -> Type | None:
+    """Return the type of what a function returns if proven sizes tell more of it, and its parameters bind them."""
+    if not isinstance(node, Function) or not isinstance(node.body, SeqExpr):
+        return None
+    found = type_of.get(node.body.body)
+    if found is None or not {*free_symbols(found)} & proven.keys():
+        return None
+    known = map_type(found, lambda item: replace_symbols(item, proven))
+    bound = {symbol for param in node.params for symbol in free_symbols(param.annotation)}
+    return known if bound.issuperset(free_symbols(known)) else None
 
 
 def _used_in(node: Node) -> tuple[Node, ...]:

@@ -11,8 +11,11 @@ from relax_core.ir.rewriting.substitute import type_nodes, types_in
 from relax_core.passes.core import PassContext
 
 
-def hide_outputs(function: Function, ctx: PassContext) -> Function:
-    """Make a variable that is bound by a dataflow block, and used nowhere else, one that only the block sees."""
+def hide_outputs(function: Function, ctx: PassContext, shown: AbstractSet[Var] = frozenset()) -> Function:
+    """Make a variable that is bound by a dataflow block, and used nowhere else, one that only the block sees.
+
+    What is in `shown` stays an output.
+    """
     seen_in = blocks_of_uses(function)
     hidden: dict[Var, Expr] = {}
     for block in preorder(function):
@@ -20,7 +23,7 @@ def hide_outputs(function: Function, ctx: PassContext) -> Function:
             outputs = (item for item in block.bindings if not isinstance(item.var, DataflowVar))
             for item in outputs:
                 var = item.var
-                if seen_in[var] <= {block}:
+                if seen_in[var] <= {block} and var not in shown:
                     message = f"{var.name} is no output of its dataflow block: nothing outside uses it"
                     ctx.remark(item, "applied", message)
                     hidden[var] = ctx.derive(DataflowVar(var.name, var.annotation, span=var.span), var)
