@@ -6,9 +6,11 @@ from types import MappingProxyType
 from relax_core.ir.prim import PrimExpr, StringImm, dtype_of, is_dtype
 
 # Pseudo intrinsics. `keyword("name", value)` is an argument that is given by name, `global("f", x)` a call of the
-# module's function @f, `pointer_type("int8", "global")` a type among arguments, `None()` an absent argument, and
-# `unknown_pointer()` the memory of a buffer that the text does not tell.
+# module's function @f, `pointer_type("int8", "global")` a type among arguments, `None()` an absent argument,
+# `dictionary(keyword("kind", "cuda"))` what a target is made of, and `unknown_pointer()` the memory of a buffer that
+# the text does not tell.
 KEYWORD, GLOBAL, POINTER_TYPE, NONE, UNKNOWN_POINTER = "keyword", "global", "pointer_type", "None", "unknown_pointer"
+DICTIONARY = "dictionary"
 
 
 def _rule(rule: str, names: str) -> dict[str, str]:
@@ -30,7 +32,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
             "handle",
             "tvm_access_ptr address_of tvm_stack_alloca tvm_stack_make_shape tvm_stack_make_array tvm_tuple "
             "anylist_getitem TVMBackendAllocWorkspace lookup_param handle_add_byte_offset ptr_byte_offset "
-            "tvm_context_id texture2d_load mem_copy Range iter_var None",
+            "tvm_context_id texture2d_load mem_copy Range iter_var None target dictionary",
         ),
         **_rule(
             "int32",

@@ -123,6 +123,8 @@ class ScalarPrinter:
                 return f"{module}{name}({self.shown(rest)})"
             case Intrinsic(name="pointer_type", args=words):
                 return f"T.handle({self.shown(words)}).ty"
+            case Intrinsic(name="dictionary", args=items):
+                return "{" + ", ".join(map(self._item, items)) + "}"
             case _:
                 pass
         is_operator = is_known(call.name)
@@ -137,6 +139,16 @@ class ScalarPrinter:
         if is_operator and default_dtype(call.name, call.args) != call.dtype:
             args.append(f'dtype="{call.dtype}"')
         return f"T.{call.name}({', '.join(args)})"
+
+    def _item(self, item: PrimExpr) -> str:
+        """Show `"key": value` of a dictionary, whose numbers are Python's."""
+        match item:
+            case Intrinsic(args=(StringImm(value=key), IntImm(value=value, dtype="bool"))):
+                return self.emitter.mark(item, f"{quoted(key)}: {bool(value)}")
+            case Intrinsic(args=(StringImm(value=key), value)):
+                return self.emitter.mark(item, f"{quoted(key)}: {self.show(value)}")
+            case _:
+                raise AssertionError(type(item).__name__)
 
     def _argument(self, expr: PrimExpr) -> str:
         """Show what stands among the arguments of an intrinsic."""

@@ -73,9 +73,9 @@ def symbols_of(context: Context, functions: Sequence[ast.FunctionDef]) -> dict[s
 def _symbol_of(context: Context, node: ast.FunctionDef) -> str | None:
     for statement in node.body:
         match statement:
-            case ast.Expr(value=ast.Call(func=func, args=[ast.Dict(keys=keys, values=values)])) if (
-                qualified(func, context.aliases) == "relax.func_attr"
-            ):
+            case ast.Expr(value=ast.Call(func=func, args=[ast.Dict(keys=keys, values=values)])) if qualified(
+                func, context.aliases
+            ) in ("relax.func_attr", "tir.func_attr"):
                 pairs = zip(keys, values, strict=True)
                 symbols = [
                     value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "global_symbol"

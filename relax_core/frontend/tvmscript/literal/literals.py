@@ -87,7 +87,10 @@ def maker_of(context: Context, node: ast.Call) -> str | None:
         (f"{letter}{name.removeprefix(module)}" for module, letter in _LETTERS if name.startswith(module)), None
     )
     are_plain = all(isinstance(item, ast.Lambda) or is_plain_data(context, item) for item in node.args)
-    are_plain = are_plain and all(item.arg is not None and is_plain_data(context, item.value) for item in node.keywords)
+    are_plain = are_plain and all(
+        item.arg is not None and (isinstance(item.value, ast.Lambda) or is_plain_data(context, item.value))
+        for item in node.keywords
+    )
     return letter if are_plain else None
 
 

@@ -313,6 +313,10 @@ def _mapping_and_more(reader: RelaxReader, node: ast.Call) -> tuple[ast.expr, st
                 more.append(f', index_dtype="{dtype}"')
             case ast.keyword(arg="inverse_index_map", value=ast.Lambda() as inverse):
                 more.append(f", inverse_index_map={ast.unparse(inverse)}")
+            case ast.keyword(
+                arg="inverse_index_map", value=ast.Call(func=func, args=[ast.Lambda() as inverse], keywords=[])
+            ) if qualified(func, reader.context.aliases) == "tir.index_map":
+                more.append(f", inverse_index_map={ast.unparse(inverse)}")
             case ast.keyword(arg="inverse_index_map", value=ast.Constant(value=None)):
                 pass
             case _:

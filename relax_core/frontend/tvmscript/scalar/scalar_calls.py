@@ -42,7 +42,7 @@ class Reader(Protocol):
     context: Context
 
     def read(self, node: ast.expr) -> PrimExpr: ...
-    def unified(self, a: ast.expr, b: ast.expr) -> tuple[PrimExpr, PrimExpr]: ...
+    def unified(self, a: ast.expr, b: ast.expr, *, op: BinaryKind | None = None) -> tuple[PrimExpr, PrimExpr]: ...
     def as_dtype(self, node: ast.expr, dtype: str) -> PrimExpr: ...
     def argument(self, node: ast.expr) -> PrimExpr: ...
     def combine(self, place: ast.expr, op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr: ...
@@ -76,7 +76,8 @@ def scalar_call(reader: Reader, name: str, node: ast.Call) -> PrimExpr:
     plain = RENAMED.get(name, name)
     span = reader.context.span(node)
     if op := BINARY_CALLS.get(plain):
-        a, b = reader.unified(*_arguments(reader, node, 2))
+        first, second = _arguments(reader, node, 2)
+        a, b = reader.unified(first, second, op=op)
         is_of_floats = op == "truncdiv" and scalar_of(dtype_of(a)).startswith(("float", "bfloat"))
         return reader.combine(node, "/" if is_of_floats else op, a, b)
     if plain in FLOAT_CALLS or plain in TEST_CALLS:
@@ -157,8 +158,9 @@ def _cast_last(reader: Reader, node: ast.Call) -> PrimExpr:
 
 def _select(*, is_lazy: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
     def read(reader: Reader, node: ast.Call) -> PrimExpr:
-        condition, *branches = _arguments(reader, node, 3)
-        a, b = reader.unified(*branches)
+        condition, first, second = _arguments(reader, node, 3)
+        # TVM's `Select` wants branches of one dtype, and its `if_then_else` widens them as an operation does.
+        a, b = reader.unified(first, second, op="+" if is_lazy else None)
         return Select(reader.read(condition), a, b, dtype_of(a), is_lazy, span=reader.context.span(node))
 
     return read

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.literal.numbers import number_of
@@ -26,6 +26,7 @@ from relax_core.ir.prim import (
     StringImm,
     Unary,
     binary,
+    bits_of,
     broadcast,
     const,
     dtype_of,
@@ -138,9 +139,9 @@ class ScalarReader:
             return replace(const(value.value, dtype), span=value.span)
         return Cast(value, dtype, span=value.span)
 
-    def unified(self, a: ast.expr, b: ast.expr) -> tuple[PrimExpr, PrimExpr]:
-        """Read two expressions and bring them to one dtype."""
-        return _unify(Operand(self.read(a), is_plain(a)), Operand(self.read(b), is_plain(b)))
+    def unified(self, a: ast.expr, b: ast.expr, *, op: BinaryKind | None = None) -> tuple[PrimExpr, PrimExpr]:
+        """Read two expressions, the operands of `op`, and bring them to one dtype."""
+        return _unify(Operand(self.read(a), is_plain(a)), Operand(self.read(b), is_plain(b)), op)
 
     def combine(self, place: ast.expr, op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr:
         """Make `a op b` at `place`, whose operands have one dtype."""
@@ -168,7 +169,7 @@ class ScalarReader:
     def operation(self, node: ast.BinOp, left: "Operand", right: "Operand") -> PrimExpr:
         """Make the operation of `node` from its operands."""
         if isinstance(node.op, ast.Pow):
-            a, b = _unify(left, right)
+            a, b = _unify(left, right, "*")
             return Intrinsic("pow", (a, b), dtype_of(a), span=self.context.span(node))
         op = BINARY.get(type(node.op))
         if op is None:
@@ -179,7 +180,7 @@ class ScalarReader:
             if folded is None:
                 raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
             return replace(folded, span=self.context.span(node))
-        return self.combine(node, op, *_unify(left, right))
+        return self.combine(node, op, *_unify(left, right, op))
 
     def _unary(self, node: ast.UnaryOp) -> PrimExpr:
         return self.unary(node, self.read(node.operand))
@@ -210,7 +211,7 @@ class ScalarReader:
         op = BINARY.get(type(node.ops[0]))
         if op is None:
             raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar comparison")
-        return self.combine(node, op, *_unify(left, right))
+        return self.combine(node, op, *_unify(left, right, op))
 
     def _compare(self, node: ast.Compare) -> PrimExpr:
         result: PrimExpr | None = None
@@ -219,7 +220,7 @@ class ScalarReader:
             op = BINARY.get(type(operator))
             if op is None:
                 raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar comparison")
-            step = self.combine(node, op, *self.unified(left, right))
+            step = self.combine(node, op, *self.unified(left, right, op=op))
             result = step if result is None else self.combine(node, "and", result, step)
             left = right
         assert result is not None
@@ -304,6 +305,11 @@ def _loses(value: IntImm | FloatImm, dtype: str) -> bool:
     return dtype == "int32" and not -(1 << 31) <= value.value < 1 << 31
 
 
+_FOLLOWED: Final[tuple[BinaryKind, ...]] = ("==", "!=", "<<", ">>", "&", "|", "^", "and", "or")
+"""The operations that take a bare literal as of the other operand's dtype, as TVM's bit operations do."""
+LITERAL_BITS: Final = 32
+
+
 class Operand(NamedTuple):
     """An operand of a scalar operation, and whether it is a bare literal, which has no dtype of its own."""
 
@@ -311,8 +317,11 @@ class Operand(NamedTuple):
     is_literal: bool
 
 
-def _unify(left: Operand, right: Operand) -> tuple[PrimExpr, PrimExpr]:
-    """Bring two operands to one dtype: a bare literal follows the other operand, else the narrower one is cast."""
+def _unify(left: Operand, right: Operand, op: BinaryKind | None = None) -> tuple[PrimExpr, PrimExpr]:
+    """Bring two operands to one dtype: a bare literal follows the other operand, else the narrower one is cast.
+
+    As in TVM a bare literal has 32 bits where `op` computes, so `x + 3` of an int8 `x` is computed in int32.
+    """
     (a, is_a_literal), (b, is_b_literal) = left, right
     da, db = dtype_of(a), dtype_of(b)
     if da == db:
@@ -324,10 +333,24 @@ def _unify(left: Operand, right: Operand) -> tuple[PrimExpr, PrimExpr]:
     if "handle" in (da, db) or "string" in (da, db):
         return a, b
     if is_b_literal and not is_a_literal and isinstance(b, IntImm | FloatImm) and not _loses(b, da):
-        return a, replace(const(b.value, da), span=b.span)
+        wide = _computing_dtype(b, da, op)
+        return _as_element(a, wide, is_literal=False), replace(const(b.value, wide), span=b.span)
     if is_a_literal and not is_b_literal and isinstance(a, IntImm | FloatImm) and not _loses(a, db):
-        return replace(const(a.value, db), span=a.span), b
+        wide = _computing_dtype(a, db, op)
+        return replace(const(a.value, wide), span=a.span), _as_element(b, wide, is_literal=False)
     return _widened(a, b)
+
+
+def _computing_dtype(literal: IntImm | FloatImm, dtype: str, op: BinaryKind | None) -> str:
+    """Return the dtype in which `op` takes a bare literal and an operand of `dtype`."""
+    if (
+        op is None
+        or op in _FOLLOWED
+        or bits_of(dtype) >= LITERAL_BITS
+        or dtype.startswith(("float", "bfloat")) != (isinstance(literal, FloatImm))
+    ):
+        return dtype
+    return "float32" if isinstance(literal, FloatImm) else "int32"
 
 
 def _as_element(value: PrimExpr, dtype: str, *, is_literal: bool) -> PrimExpr:

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.tir.arguments import given
 from relax_core.frontend.tvmscript.tir.reader import TirReader
-from relax_core.frontend.tvmscript.unread import read_arguments, refuse_repeated, tell_arguments
-from relax_core.ir.intrinsics import GLOBAL, NONE, POINTER_TYPE
+from relax_core.frontend.tvmscript.unread import read_arguments, refuse_repeated, tell_arguments, tell_keys
+from relax_core.ir.intrinsics import DICTIONARY, GLOBAL, KEYWORD, NONE, POINTER_TYPE
 from relax_core.ir.prim import (
     CommReducer,
     FloatImm,
@@ -45,7 +45,7 @@ def read_attribute(reader: TirReader, buffer: Buffer, attr: str, node: ast.Attri
         case "elem_offset":
             return offset
         case "byte_offset":
-            return _times(offset, max(bits_of(buffer.dtype) // BITS_OF_A_BYTE, 1))
+            return _bytes(offset, buffer)
         case "data_alignment" | "offset_factor":
             key, default = ("align", 64) if attr == "data_alignment" else ("offset_factor", 1)
             value = dict(buffer.attrs).get(key, default)
@@ -166,6 +166,14 @@ def _offset(buffer: Buffer, indices: tuple[PrimExpr, ...]) -> PrimExpr:
     return total
 
 
+def _bytes(elements: PrimExpr, buffer: Buffer) -> PrimExpr:
+    """Return how many bytes so many elements take, whose bits may be fewer than those of a byte."""
+    bits = _times(elements, bits_of(buffer.dtype))
+    if isinstance(bits, IntImm):
+        return const(bits.value // BITS_OF_A_BYTE, bits.dtype)
+    return binary("//", bits, const(BITS_OF_A_BYTE, dtype_of(bits)))
+
+
 def _times(value: PrimExpr, factor: int) -> PrimExpr:
     return _product(value, const(factor, dtype_of(value)))
 
@@ -217,6 +225,8 @@ class TirExprReader(TirReader):
                 return None if buffer is None else read_item(self, buffer, node)
             case ast.List(elts=items):
                 return PrimList(tuple(self.argument(item) for item in items), span=span)
+            case ast.Dict():
+                return _dictionary(self, node)
             case ast.Constant(value=None):
                 return Intrinsic(NONE, (), "handle", span=span)
             case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if self.known_buffer(name):
@@ -237,6 +247,17 @@ class TirExprReader(TirReader):
                 return _call(self, node)
             case _:
                 return None
+
+
+def _dictionary(reader: TirReader, node: ast.Dict) -> PrimExpr:
+    """Read `{"kind": "cuda", "keys": ["gpu"]}`: what `T.target` is made of, and what an attribute says of."""
+    tell_keys(reader.context, node.keys)
+    items: list[PrimExpr] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            raise reader.context.fail("PA016", key or node, "the key of an attribute is a string")
+        items.append(Intrinsic(KEYWORD, (StringImm(key.value), reader.argument(value)), "handle"))
+    return Intrinsic(DICTIONARY, tuple(items), "handle", span=reader.context.span(node))
 
 
 def _handle_type(reader: TirReader, node: ast.Call) -> PrimExpr:

@@ -197,7 +197,8 @@ def _attr(reader: TirReader, call: ast.Call) -> Scoped:
     zero = IntImm(0, "int32", span=span)
     facts: list[tuple[PrimExpr, str, PrimExpr]]
     match call:
-        case ast.Call(args=[ast.Dict(keys=keys, values=values)], keywords=[]):
+        case ast.Call(args=[ast.Dict(keys=keys, values=values), *_]):
+            tell_arguments(reader.context, call, 1)
             tell_keys(reader.context, keys)
             words = [text_argument(reader.context, key or call, "a key") for key in keys]
             facts = [(zero, word, reader.argument(value)) for word, value in zip(words, values, strict=True)]
