@@ -35,7 +35,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevi
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
-from relax_core.present.models import Code, Graph, Inspector, Pipeline, Problem, Status
+from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
@@ -127,6 +127,12 @@ class CompareGraph(Request[Graph], frozen=True):
     program: Program
     stage: int
     functions: tuple[str, ...] = ()
+
+
+class FilmOf(Request[Film], frozen=True):
+    """The graphs of all stages in one layout, in which what a pass leaves alone stays where it is."""
+
+    program: Program
 
 
 class Inspect(Request[Inspector], frozen=True):
@@ -364,6 +370,7 @@ AnyRequest: TypeAlias = (
     | EffectsOf
     | CostsOf
     | CompareGraph
+    | FilmOf
     | Inspect
     | RunOf
     | StopOf

@@ -225,6 +225,48 @@ class Graph(msgspec.Struct, frozen=True):
     """Shown with `empty_title` in place of the picture while `svg` is empty."""
 
 
+class FilmItem(msgspec.Struct, frozen=True, array_like=True):
+    """A group of the picture that a frame shows: a node, an edge or a box."""
+
+    id: str
+    """The `id` attribute of the group in the SVG."""
+    node: str = ""
+    """The node that a click selects."""
+    mark: Mark = "unchanged"
+    """What the pass made of it."""
+    is_gone: bool = False
+    """It was there before the pass: a shadow of it stays for this one stage."""
+
+
+class FilmFrame(msgspec.Struct, frozen=True):
+    """What the picture shows at a stage, and at those behind it that leave the graph as it is."""
+
+    items: tuple[FilmItem, ...]
+
+
+class FilmStage(msgspec.Struct, frozen=True, array_like=True):
+    """A stage of the pipeline, the source being number 0."""
+
+    name: str
+    frame: int
+    """The number of its frame."""
+    is_changed: bool
+    """What is drawn is not what is drawn of the stage before."""
+    words: str = ""
+    """What the pass did to the graph, such as `2 added, 1 removed`."""
+
+
+class Film(msgspec.Struct, frozen=True):
+    """A graph through all stages, laid out once."""
+
+    graph: Graph
+    """The union of all stages; without a picture it says why there is none."""
+    stages: tuple[FilmStage, ...] = ()
+    frames: tuple[FilmFrame, ...] = ()
+    places: tuple[int, ...] = ()
+    """For each of the graph's nodes the number of its place; what a pass changes where it stands has several looks."""
+
+
 class Stage(msgspec.Struct, frozen=True):
     """A line of the pipeline list."""
 

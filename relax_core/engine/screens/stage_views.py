@@ -1,11 +1,14 @@
 """Answers about the stages of a program: their list, texts, graphs and trees, and single nodes."""
 
+from collections.abc import Iterator
+
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import (
     Ast,
     CompareGraph,
+    FilmOf,
     FoundInStages,
     GraphOf,
     Inspect,
@@ -19,8 +22,9 @@ from relax_core.engine.screens import text_views
 from relax_core.present.code import header_length, printed_code, printed_text
 from relax_core.present.diffs.diff import Page, diff_pages
 from relax_core.present.diffs.patch import patch_of
+from relax_core.present.drawings.film import DrawnStage, draw_stage, film
 from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
-from relax_core.present.models import Code, Graph, Inspector, Pipeline
+from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline
 from relax_core.present.nodes.inspector import inspect
 from relax_core.present.nodes.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
@@ -103,6 +107,22 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     previous = max(message.stage - 1, 0)
     log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
     return compare_graph(opened.facts(previous), opened.facts(message.stage), log, message.functions)
+
+
+def film_of(message: FilmOf, context: RequestContext) -> Film:
+    """Draw the source and all stages as one film."""
+    opened = context.opened_by(message.program)
+    stages = opened.compilation.stages(context.report, context.is_cancelled)
+
+    def drawn() -> Iterator[DrawnStage]:
+        drawing = draw_stage(opened.facts(0))
+        yield DrawnStage("Source", drawing, text_views.NO_LOG)
+        for number, item in enumerate(stages, 1):
+            if opened.compilation.module_at(number) is not opened.compilation.module_at(number - 1):
+                drawing = draw_stage(opened.facts(number))
+            yield DrawnStage(item.pass_name, drawing, item.log, "the pass failed" if item.is_failed else "")
+
+    return opened.remembered(message, lambda: film(tuple(drawn()), opened.source.program.name))
 
 
 def inspected(message: Inspect, context: RequestContext) -> Inspector:

@@ -15,7 +15,7 @@ def union(before: Drawing, after: Drawing, log: RewriteLog, title: str) -> Drawi
     A pair is drawn once, as it is after the pass, unless it moved to another function: then it is drawn on both sides.
     Keys of nodes before the pass get a prefix, so that the two cannot clash.
     """
-    partner = _pairs(before, after, log)
+    partner = pairs_of(before, after, log)
     by_key = {item.key: item for item in before.nodes}
     nodes: list[DrawNode] = []
     key_of: dict[str, str] = {}
@@ -43,7 +43,7 @@ def union(before: Drawing, after: Drawing, log: RewriteLog, title: str) -> Drawi
     return Drawing(title, tuple(nodes), edges, clusters, after.same_rank, is_compare=True)
 
 
-def _pairs(before: Drawing, after: Drawing, log: RewriteLog) -> Mapping[str, str]:
+def pairs_of(before: Drawing, after: Drawing, log: RewriteLog) -> Mapping[str, str]:
     """Return for each key after the pass its key before: the same node, or else the nearest origin.
 
     Each is used once.
@@ -89,10 +89,14 @@ def _joined_node(item: DrawNode, old: DrawNode | None) -> DrawNode:
     if old.function != item.function:
         where = f"was in {old.function}" + (f", line {old.line}" if old.line else "")
         return replace(item, mark="moved", side="after", before_node=old.node, sub=where)
+    return replace(item, mark="unchanged" if is_alike(old, item) else "changed", before_node=old.node)
+
+
+def is_alike(old: DrawNode, item: DrawNode) -> bool:
+    """Tell whether a pass left a node as it was, `old` and `item` being the two sides of it."""
     is_same = (old.title, old.tag, old.look) == (item.title, item.tag, item.look)
     # A type that inference finds later does not make a node changed; its own text does.
-    is_same = is_same and (old.sub == item.sub or item.look in _ENDS)
-    return replace(item, mark="unchanged" if is_same else "changed", before_node=old.node)
+    return is_same and (old.sub == item.sub or item.look in _ENDS)
 
 
 def _missing(some: tuple[DrawCluster, ...], others: tuple[DrawCluster, ...]) -> frozenset[str]:

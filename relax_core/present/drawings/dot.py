@@ -14,6 +14,8 @@ from relax_core.present.theme import LIGHT, TOKENS
 _LABEL_COLUMNS = 28
 PORTS = frozenset(("begin", "end"))
 _PORT_SIZE = "0.12"
+_POINTS = 72
+"""In an inch, which Graphviz gives sizes in."""
 
 
 NAME_COLUMNS = 28
@@ -167,6 +169,8 @@ def _node(item: DrawNode, name: str, regions: Mapping[str, str], *, is_compare: 
         own.pop("fixedsize", None)
     if item.look in PORTS:
         own = port_attributes(item)
+    if item.least != (0.0, 0.0) and "fixedsize" not in own:
+        own |= {name: f"{points / _POINTS:.4f}" for name, points in zip(("width", "height"), item.least, strict=True)}
     attributes |= {key: dot_string(value) for key, value in own.items()}
     return f"[{', '.join(f'{key}={value}' for key, value in attributes.items())}]"
 

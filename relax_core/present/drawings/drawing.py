@@ -1,6 +1,7 @@
 """A graph before it is laid out: nodes, edges and clusters as plain values, and folding of large ones."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -44,6 +45,8 @@ class DrawNode:
     """A begin whose region never ends."""
     fault: str = ""
     """The error that the program has here, with its code."""
+    least: tuple[float, float] = (0.0, 0.0)
+    """The least width and height that it is drawn with, in points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def fold(
             nodes.append(replace(_folded_node(key, first, sizes[item.group]), fault=fault))
         key_of[key] = key_of[item.key] = key
     edges = _joined(drawing.edges, key_of)
-    clusters = _used_clusters(drawing.clusters, nodes)
+    clusters = used_clusters(drawing.clusters, nodes)
     kept = {item.key for item in clusters}
     edges = tuple(replace(e, to_cluster="") if e.to_cluster not in kept else e for e in edges)
     nodes, edges = _beside_users(nodes, edges)
@@ -195,7 +198,8 @@ def _joined(edges: tuple[DrawEdge, ...], key_of: dict[str, str]) -> tuple[DrawEd
     return tuple(joined.values())
 
 
-def _used_clusters(clusters: tuple[DrawCluster, ...], nodes: list[DrawNode]) -> tuple[DrawCluster, ...]:
+def used_clusters(clusters: Iterable[DrawCluster], nodes: Iterable[DrawNode]) -> tuple[DrawCluster, ...]:
+    """Return the boxes that hold a node, or a box that does."""
     by_key = {item.key: item for item in clusters}
     used: set[str] = set()
     for item in nodes:
@@ -203,4 +207,4 @@ def _used_clusters(clusters: tuple[DrawCluster, ...], nodes: list[DrawNode]) -> 
         while key and key not in used:
             used.add(key)
             key = by_key[key].parent
-    return tuple(item for item in clusters if item.key in used)
+    return tuple(item for item in by_key.values() if item.key in used)

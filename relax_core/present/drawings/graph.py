@@ -1,7 +1,7 @@
 """Graphs of functions and of changes, laid out, with the data that a component has per node."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from relax_core.diagnostics import plural
@@ -11,7 +11,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.drawings.compare import union
 from relax_core.present.drawings.dot import write_dot
-from relax_core.present.drawings.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
+from relax_core.present.drawings.drawing import VISIBLE_LIMIT, DrawEdge, Drawing, DrawNode, fold
 from relax_core.present.drawings.faults import Home, faulty, mark_faults
 from relax_core.present.drawings.flow import FlowDrawer, GraphContext, draw_function, draw_functions
 from relax_core.present.drawings.relay_flow import RelayFlow
@@ -65,12 +65,12 @@ def module_graph(facts: GraphContext, opened: tuple[str, ...] = ()) -> Graph:
 def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
     """Present the change of a module by one pass; `functions` empty means those that changed."""
     names = functions or changed_functions(before, after)
-    drawn = tuple(_draw(facts, names) for facts in (before, after))
+    drawn = tuple(draw_relax(facts, names) for facts in (before, after))
     if not names:
         return Graph(
             "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
         )
-    marked = mark_faults(drawn[1], after.faults, _homes(after, names, is_boxed=True))
+    marked = with_faults(drawn[1], after, names)
     joined = replace(union(drawn[0], marked, log, "Compare"), beside=marked.beside)
     if not joined.nodes:
         return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
@@ -84,9 +84,15 @@ def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, .
     return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))
 
 
-def _draw(facts: GraphContext, names: tuple[str, ...]) -> Drawing:
+def draw_relax(facts: GraphContext, names: tuple[str, ...]) -> Drawing:
+    """Draw those Relax or Relay functions of a module that are named, each in a box."""
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions if var.name in names)
     return draw_functions(functions, facts, facts.module.name, _flow_of(facts))
+
+
+def with_faults(drawing: Drawing, facts: GraphContext, names: tuple[str, ...]) -> Drawing:
+    """Mark the errors of the functions that `draw_relax` drew."""
+    return mark_faults(drawing, facts.faults, _homes(facts, names, is_boxed=True))
 
 
 def _homes(facts: GraphContext, names: tuple[str, ...], *, is_boxed: bool) -> tuple[Home, ...]:
@@ -114,7 +120,7 @@ def present(drawing: Drawing) -> Graph:
         )
     return Graph(
         svg,
-        tuple(_graph_node(item, ids[item.key]) for item in drawing.nodes if item.look != "region"),
+        tuple(graph_node(item, ids[item.key]) for item in drawing.nodes if item.look != "region"),
         tuple(GraphEdge(ids[edge.source], ids[edge.target], edge.kind, edge.side) for edge in drawing.edges),
         _legend(drawing),
         drawing.title,
@@ -125,7 +131,8 @@ def present(drawing: Drawing) -> Graph:
     )
 
 
-def _graph_node(item: DrawNode, id_: str) -> GraphNode:
+def graph_node(item: DrawNode, id_: str) -> GraphNode:
+    """Describe the node that is drawn as the group `id_`."""
     return GraphNode(
         id_,
         visible(item.title),
@@ -150,10 +157,14 @@ def _legend(drawing: Drawing) -> tuple[LegendEntry, ...]:
     if faults or drawing.beside:
         shown = plural(faults, "faulty node") if faults else ""
         entries.append(LegendEntry("error", "; ".join(filter(None, (shown, drawing.beside)))))
-    kinds = {edge.kind for edge in drawing.edges}
     entries += _targets_legend(drawing)
-    entries += [LegendEntry(sign, words) for kind, sign, words in _LEGEND_OF_KIND if kind in kinds]
-    return tuple(entries)
+    return (*entries, *edges_legend(drawing.edges))
+
+
+def edges_legend(edges: Iterable[DrawEdge]) -> Iterator[LegendEntry]:
+    """Name the kinds of edges that are drawn."""
+    kinds = {edge.kind for edge in edges}
+    yield from (LegendEntry(sign, words) for kind, sign, words in _LEGEND_OF_KIND if kind in kinds)
 
 
 def _targets_legend(drawing: Drawing) -> Iterator[LegendEntry]:

@@ -28,7 +28,9 @@ _LABEL_GAP, _LABEL_HEIGHT = 5.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Extent:
+class Extent:
+    """The box around what is drawn, in the coordinates of the picture."""
+
     left: float
     top: float
     right: float
@@ -188,7 +190,7 @@ def _labels_last(root: ET.Element) -> None:
         for text in texts:
             cluster.remove(text)
         if texts:
-            words = cluster.get("class", "").replace("cluster", "cluster-label", 1)
+            words = f"{cluster.get('class', '').replace('cluster', 'cluster-label', 1)} of-{cluster.get('id', '')}"
             holder = ET.SubElement(graph, "g", {"class": words})
             holder.extend(texts)
 
@@ -204,7 +206,7 @@ def settle_regions(graph: ET.Element) -> None:
     if not members:
         return
     ports = [group for items in members.values() for group in items if _is(group, "port")]
-    middle = {group.get("id", ""): _middle(_extent(group)) for group in ports}
+    middle = {group.get("id", ""): _middle(extent_of(group)) for group in ports}
     for cluster in groups:
         if _is(cluster, "region"):
             _settle(cluster, members.get(cluster.get("id", ""), []))
@@ -239,13 +241,14 @@ def _points(group: ET.Element) -> Iterator[tuple[float, float]]:
                 pass
 
 
-def _extent(group: ET.Element) -> _Extent:
+def extent_of(group: ET.Element) -> Extent:
+    """Return the box around the shapes of a group, its texts left out."""
     points = list(_points(group)) or [(0.0, 0.0)]
     xs, ys = [x for x, _ in points], [y for _, y in points]
-    return _Extent(min(xs), min(ys), max(xs), max(ys))
+    return Extent(min(xs), min(ys), max(xs), max(ys))
 
 
-def _middle(extent: _Extent) -> tuple[float, float]:
+def _middle(extent: Extent) -> tuple[float, float]:
     return (extent.left + extent.right) / 2, (extent.top + extent.bottom) / 2
 
 
@@ -255,9 +258,9 @@ def _settle(cluster: ET.Element, members: Iterable[ET.Element]) -> None:
     if box is None:
         return
     parts = list(members)
-    begins = [_middle(_extent(item))[1] for item in parts if _is(item, "begin")]
-    ends = [_middle(_extent(item))[1] for item in parts if _is(item, "end")]
-    content = [_extent(item) for item in parts if not _is(item, "port") and not _is(item, "region-label")]
+    begins = [_middle(extent_of(item))[1] for item in parts if _is(item, "begin")]
+    ends = [_middle(extent_of(item))[1] for item in parts if _is(item, "end")]
+    content = [extent_of(item) for item in parts if not _is(item, "port") and not _is(item, "region-label")]
     top = float(box.get("y", "0"))
     bottom = top + float(box.get("height", "0"))
     if begins and all(item.top > min(begins) for item in content):

@@ -12,6 +12,7 @@ MANIFEST = Manifest(
                 ("`j` `k`", "next and previous pass"),
                 ("`d`", "text, graph, both"),
                 ("`u` `w`", "hide unchanged, wrap lines"),
+                ("`Space` `←` `→`", "film: play or pause, stage before, stage after"),
             ),
         ),
     ),

@@ -13,6 +13,7 @@ from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import (
     CompareGraph,
     Failure,
+    FilmOf,
     Open,
     PipelineFormOf,
     PipelineOf,
@@ -25,6 +26,7 @@ from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
+from views.pages.passes.film.component import FilmAction, show_film
 from views.pages.passes.finding import FIND_PIXELS, find_in_stages
 from views.pages.passes.rewriting import show_problem, show_rules
 from views.pages.passes.stages import go_to_stage
@@ -48,7 +50,9 @@ from views.worker.program import drop_unknown_sizes
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
+_HEIGHTS = {"both": pane_height(50, CHROME // 2), "graph": "auto", "film": "auto"}
 _LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
+_HEAD_PIXELS = 35
 _VALUE_ROWS = 500
 _ROW_ORDER = ("different", "not comparable", "stops alike", "same")
 _PATCH = "What the pass changed, for `patch -p1` and `git apply`"
@@ -80,6 +84,16 @@ def _on_diff(action: DiffAction) -> None:
             go_to_stage(action.stage, node="")
         case "rewrite":
             select(rewrite=action.rewrite, skip=int(action.is_left_out))
+
+
+def _on_film(action: FilmAction) -> None:
+    match action.kind:
+        case "select":
+            select(node=action.node)
+        case "stage":
+            go_to_stage(action.stage, node=action.node)
+        case "graph":
+            select(view="graph")
 
 
 def _view() -> DiffTab:
@@ -253,9 +267,11 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         selected=focus.node,
         values=_values(stage) if shown == "values" else ((), ""),
         single=None if single is None else _head_of(single),
-        height={"both": pane_height(50, CHROME // 2), "graph": "auto"}.get(shown, pane_height()),
+        height=_HEIGHTS.get(shown, pane_height()),
         on_action=_on_diff,
     )
+    if shown == "film":
+        _show_film(stage)
     if shown in ("both", "graph"):
         reply = ask(CompareGraph(passed_program(), stage))
         if isinstance(reply, Failure):
@@ -269,6 +285,21 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
             height=_LOWER_HALF if shown == "both" else pane_height(less=CHROME + 71),
             on_action=partial(on_graph, "passes"),
         )
+
+
+def _show_film(stage: int) -> None:
+    reply = ask(FilmOf(passed_program()))
+    if isinstance(reply, Failure):
+        show_failure(reply)
+        return
+    show_film(
+        reply,
+        key="passes.film",
+        stage=stage,
+        selected=state(FocusState).node,
+        height=pane_height(less=CHROME + _HEAD_PIXELS),
+        on_action=_on_film,
+    )
 
 
 def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:

@@ -10,7 +10,7 @@ from relax_core.engine.debug.replies import ValueRow
 from relax_core.present.models import Diff, Pipeline, Problem, StageDetail
 from views.widgets.channel import PANE_HEIGHT, channel
 
-DiffTab = Literal["both", "text", "graph", "rewrites", "remarks", "values"]
+DiffTab = Literal["both", "text", "graph", "film", "rewrites", "remarks", "values"]
 
 
 class SingleRewrite(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ def diff(
         detail: gives the head (name, summary, choice of view) and the lists; without it there is no head.
         pipeline: gives the stages of the scrubber; without it there is none.
         stage: number of the stage that the scrubber stands at.
-        tab: `both` shows the text and leaves room for a graph below it, `graph` shows the head only.
+        tab: `both` shows the text and leaves room for a graph below it, `graph` and `film` show the head only.
         selected: node whose lines are marked.
         values: for the tab `values`: the bindings before and after, and a sentence above them.
         single: for the tab `rewrites`: the rewrite that the texts of `model` are about, in place of the list.
@@ -117,6 +117,7 @@ def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:
         ("both", "Text and graph"),
         ("text", "Text"),
         ("graph", "Graph"),
+        ("film", "Film"),
         ("rewrites", f"Rewrites {detail.rewrite_count}"),
         ("remarks", f"Remarks {len(detail.remarks)}"),
         ("values", "Values"),

@@ -16,7 +16,8 @@ interface Values {
 }
 
 // In a narrower pane the views are a list to choose from.
-const TABS_WIDTH = 620;
+const TABS_WIDTH = 680;
+const HEAD_ONLY: readonly DiffProps["tab"][] = ["graph", "film"];
 
 class DiffPane {
   private readonly head = el("div", { class: "ph" });
@@ -87,7 +88,8 @@ class DiffPane {
 
   private drawScrub(props: DiffProps): void {
     const { stages, stage } = props;
-    this.scrub.hidden = !stages.length;
+    // The film has a slider of its own.
+    this.scrub.hidden = !stages.length || props.tab === "film";
     const go = (index: number) => this.tell({ kind: "stage", stage: index, node: this.selected });
     const place = stages.findIndex(([index]) => index === stage);
     const arrow = (text: string, label: string, by: number) => {
@@ -112,7 +114,7 @@ class DiffPane {
     this.isStale = false;
     this.sides = undefined;
     replace(this.body, this.bodyOf(props));
-    this.body.hidden = props.tab === "graph";
+    this.body.hidden = HEAD_ONLY.includes(props.tab);
   }
 
   private bodyOf(props: DiffProps): Child {
@@ -129,6 +131,7 @@ class DiffPane {
       case "values":
         return valueList(props);
       case "graph":
+      case "film":
         return "";
       default:
         return props.problems.some((item) => item.severity === "error") ? this.failed(props) : this.texts();

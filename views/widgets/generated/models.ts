@@ -266,7 +266,7 @@ export interface DiffAction {
   readonly node?: string;
   readonly line?: number;
   /** The view chosen, for `tab`. */
-  readonly command?: "both" | "graph" | "remarks" | "rewrites" | "text" | "values";
+  readonly command?: "both" | "film" | "graph" | "remarks" | "rewrites" | "text" | "values";
   readonly stage?: number;
   /** The rewrite to show, for `rewrite`; 0: the list of all. */
   readonly rewrite?: number;
@@ -277,8 +277,8 @@ export interface DiffAction {
 export interface DiffProps {
   /** Gives the head and the lists. */
   readonly detail: StageDetail | null;
-  readonly tabs: readonly (readonly ["both" | "graph" | "remarks" | "rewrites" | "text" | "values", string])[];
-  readonly tab: "both" | "graph" | "remarks" | "rewrites" | "text" | "values";
+  readonly tabs: readonly (readonly ["both" | "film" | "graph" | "remarks" | "rewrites" | "text" | "values", string])[];
+  readonly tab: "both" | "film" | "graph" | "remarks" | "rewrites" | "text" | "values";
   /** Number, name, and whether the stage changed anything. */
   readonly stages: readonly (readonly [number, string, boolean])[];
   readonly problems: readonly Problem[];
@@ -359,6 +359,41 @@ export interface Family {
 
 /** A field of a tuple or of a data value. */
 export type Field = readonly [name: string, value: number];
+
+/** A graph through all stages, laid out once. */
+export interface Film {
+  /** The union of all stages; without a picture it says why there is none. */
+  readonly graph: Graph;
+  readonly stages: readonly FilmStage[];
+  readonly frames: readonly FilmFrame[];
+  /** For each of the graph's nodes the number of its place; what a pass changes where it stands has several looks. */
+  readonly places: readonly number[];
+}
+
+/** What the user did: selected a node, stays at a stage, or asks for the graph of one pass in place of the film. */
+export interface FilmAction {
+  readonly kind: "graph" | "select" | "stage";
+  /** The stage that is shown. */
+  readonly stage: number;
+  /** The selected node as it is at that stage; empty if there is none. */
+  readonly node?: string;
+}
+
+/** What the picture shows at a stage, and at those behind it that leave the graph as it is. */
+export interface FilmFrame {
+  readonly items: readonly FilmItem[];
+}
+
+/** A group of the picture that a frame shows: a node, an edge or a box. */
+export type FilmItem = readonly [id: string, node: string, mark: Mark, is_gone: boolean];
+
+/** What the page says beside the model. */
+export interface FilmProps {
+  readonly height: string;
+}
+
+/** A stage of the pipeline, the source being number 0. */
+export type FilmStage = readonly [name: string, frame: number, is_changed: boolean, words: string];
 
 /** A call on the time axis: from the event that enters it to the time after it returns. */
 export type FlameSpan = readonly [label: string, start: number, end: number, depth: number, category: string];

@@ -88,7 +88,7 @@ export function menuOf(entries: readonly (readonly [label: string, act: () => vo
   });
 }
 
-export function legendOf(model: Graph, props: GraphProps): Child {
+export function legendOf(model: Graph, props: Pick<GraphProps, "colour_names" | "path">): Child {
   const names = props.colour_names.map(([sign, text]) => ({ sign, text }));
   const path = el("span", { class: "error-text" }, el("i", {}, "━"), "blocking path");
   return [[...names, ...model.legend].map(legendEntry), props.path.length ? path : ""];

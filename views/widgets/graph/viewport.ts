@@ -45,7 +45,11 @@ export class Viewport {
   // What places the picture again when the pane gets another size; nothing once the user moved it.
   private arrange: (() => void) | undefined = () => this.home();
 
-  constructor(private readonly host: Host) {
+  constructor(
+    private readonly host: Host,
+    fitKey = "Space",
+    private readonly small = SMALL,
+  ) {
     const tool = (label: string, title: string, sign: string, click: () => void) =>
       el("button", { type: "button", "aria-label": label, title, click }, sign);
     this.tools = el(
@@ -53,7 +57,7 @@ export class Viewport {
       { class: "gtools" },
       tool("Zoom out", "Zoom out (-)", "−", () => this.zoomOut()),
       tool("Zoom in", "Zoom in (+)", "+", () => this.zoomIn()),
-      tool("Fit", "Fit (Space)", "⤢", () => this.fit()),
+      tool("Fit", `Fit (${fitKey})`, "⤢", () => this.fit()),
       this.percent,
     );
     this.canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
@@ -99,7 +103,7 @@ export class Viewport {
   /** Shows the whole picture, or where it begins if it would be too small to read. */
   home(): void {
     this.fit();
-    if (this.host.hasPicture() && this.at.k < SMALL) {
+    if (this.host.hasPicture() && this.at.k < this.small) {
       const start = this.host.start() ?? topmost(this.host.all());
       if (start) this.lie(centred(this.size, this.box, this.bounds([start]), READABLE));
     }
