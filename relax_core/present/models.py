@@ -30,8 +30,11 @@ Kind = Literal[
 Tone = Literal["", "ok", "error", "warning", "accent", "added", "removed", "changed", "moved", "cat0", "code"]
 
 
-class Token(msgspec.Struct, frozen=True, array_like=True):
-    """A run of characters of one line with one look."""
+class Token(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A run of characters of one line with one look.
+
+    A long text has tens of thousands, and none is in a cycle: they, lines and rows are kept from the collector.
+    """
 
     text: str
     syntax: Syntax = ""
@@ -39,7 +42,7 @@ class Token(msgspec.Struct, frozen=True, array_like=True):
     """Differs within a changed line (diff): shown on the row's token tint."""
 
 
-class CodeLine(msgspec.Struct, frozen=True):
+class CodeLine(msgspec.Struct, frozen=True, gc=False):
     """One line as shown; a long line may be cut into a numbered one and continuation lines."""
 
     tokens: tuple[Token, ...]
@@ -121,7 +124,7 @@ class Code(msgspec.Struct, frozen=True):
     """What the program defines, for completion and hovers."""
 
 
-class DiffSide(msgspec.Struct, frozen=True, array_like=True):
+class DiffSide(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One side of a row."""
 
     number: int
@@ -132,7 +135,7 @@ class DiffSide(msgspec.Struct, frozen=True, array_like=True):
     """Node that a click on the gutter selects."""
 
 
-class DiffRow(msgspec.Struct, frozen=True, array_like=True):
+class DiffRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Two lines beside each other; None is drawn as a hatched filler."""
 
     before: DiffSide | None

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import groupby, zip_longest
-from operator import itemgetter
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
 from relax_core.ir.node import Node
@@ -79,9 +78,15 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
     )
 
 
-def diff_texts(before_title: str, before: str, after_title: str, after: str) -> Diff:
-    """Compare two texts that have no nodes."""
-    old, new = ([_Line(text, tokens) for text, tokens in _cut(item)] for item in (before, after))
+def diff_texts(before_title: str, before: str, after_title: str, after: str, *, is_placed: bool = False) -> Diff:
+    """Compare two texts that have no nodes; lines that are placed go by side and number, `a/1`, to be selected by."""
+    old, new = (
+        [
+            _Line(text, tokens, (), f"{side}/{number}" if is_placed else "")
+            for number, (text, tokens) in enumerate(_cut(item), 1)
+        ]
+        for side, item in (("a", before), ("b", after))
+    )
     likeness = Likeness()
     pairs = _align_named([line.text for line in old], [line.text for line in new], likeness)
     rows = tuple(_row(pair, old, new, likeness) for pair in pairs)
@@ -359,10 +364,14 @@ def _highlighted(
     old: tuple[Token, ...], new: tuple[Token, ...], likeness: Likeness
 ) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """Mark the words that differ between two forms of a line."""
-    start, _ = common(old, new)
-    left, right = (_words(tokens[start:]) for tokens in (old, new))
+    start, end = common(old, new)
+    left, right = (_words(tokens[start : len(tokens) - end]) for tokens in (old, new))
     changed_left, changed_right = likeness.differing([text for text, _ in left], [text for text, _ in right])
-    return (*old[:start], *_joined(left, changed_left)), (*new[:start], *_joined(right, changed_right))
+    behind = old[len(old) - end :]
+    return (
+        (*old[:start], *_joined(left, changed_left), *behind),
+        (*new[:start], *_joined(right, changed_right), *behind),
+    )
 
 
 def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
@@ -371,9 +380,18 @@ def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
 
 
 def _joined(words: list[tuple[str, Syntax]], changed: frozenset[int]) -> tuple[Token, ...]:
-    marked = ((text, (syntax, number in changed)) for number, (text, syntax) in enumerate(words))
-    runs = groupby(marked, key=itemgetter(1))
-    return tuple(Token("".join([text for text, _ in run]), *look) for look, run in runs)
+    """Join words of one look."""
+    made: list[Token] = []
+    texts: list[str] = []
+    last: tuple[Syntax, bool] = "", False
+    for number, (text, syntax) in enumerate(words):
+        look = syntax, number in changed
+        if look != last and texts:
+            made.append(Token("".join(texts), *last))
+            texts.clear()
+        last = look
+        texts.append(text)
+    return (*made, Token("".join(texts), *last)) if texts else tuple(made)
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:

@@ -41,10 +41,16 @@ class Likeness:
 
 def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     """Return the lengths of the common prefix and of the common suffix behind it."""
-    limit = min(len(old), len(new))
-    start = next((n for n in range(limit) if old[n] != new[n]), limit)
+    limit = start = min(len(old), len(new))
+    for number, (a, b) in enumerate(zip(old, new, strict=False)):
+        if a != b:
+            start = number
+            break
     limit -= start
-    return start, next((n for n in range(limit) if old[-1 - n] != new[-1 - n]), limit)
+    for number, (a, b) in enumerate(zip(reversed(old), reversed(new), strict=False)):
+        if number == limit or a != b:
+            return start, number
+    return start, limit
 
 
 def _pattern(a: Iterable[str], b: Iterable[str]) -> _Pattern:

@@ -122,9 +122,10 @@ def faults(message: RecordedFaultsOf, context: RequestContext) -> RecordedFaults
 def texts(message: RecordedTextsOf, context: RequestContext) -> RecordedTexts:
     """Set the texts of two stages side by side."""
     left, right = _sides(message, context)
-    diff = diff_texts(f"A · {_title(left)}", left.text or "", f"B · {_title(right)}", right.text or "")
+    titles = f"A · {_title(left)}", f"B · {_title(right)}"
+    diff = diff_texts(titles[0], left.text or "", titles[1], right.text or "", is_placed=True)
     words = tuple(dict.fromkeys(_no_text(stage) for stage in (left, right) if stage.text is None))
-    return RecordedTexts(_with_places(diff), words)
+    return RecordedTexts(diff, words)
 
 
 def files(message: RecordedFilesOf, context: RequestContext) -> RecordedFiles:
@@ -154,16 +155,6 @@ def _title(stage: "pipelines.RecordedStage") -> str:
 
 def _no_text(stage: "pipelines.RecordedStage") -> str:
     return f"{_title(stage)} has no text: {stage.error or 'it was not kept'}"
-
-
-def _with_places(diff: models.Diff) -> models.Diff:
-    """Name each line by its side and number, so that it can be selected."""
-
-    def placed(side: models.DiffSide | None, which: str) -> models.DiffSide | None:
-        return side and models.DiffSide(side.number, side.mark, side.tokens, f"{which}/{side.number}")
-
-    rows = tuple(models.DiffRow(placed(row.before, "a"), placed(row.after, "b")) for row in diff.rows)
-    return models.Diff(diff.before_title, diff.after_title, rows, diff.folds, is_unchanged=diff.is_unchanged)
 
 
 def trace_file(message: TraceOf, context: RequestContext) -> TraceFile:
