@@ -12,6 +12,7 @@ from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.ir.expr import Constant, DataTypeImm, ShapeExpr
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import FloatImm
+from relax_core.ops.show import show_dims
 from relax_core.printer.tvmscript import print_module
 from tests.narrow import is_array
 
@@ -76,7 +77,9 @@ REFUSED = {
     "z = R.const(np.concatenate([np.ones((2, 2)), np.ones((3,))]))": "PA010",
     "z = R.const(np.zeros((2,), order='F'))": "PA004",
     "z = R.clip(x, 0, 1 << 70)": "PA010",
-    "w = R.add(x, x)\n        z: w.ty = w": "PA004",
+    "w = R.ExternFunc('f')\n        z: w.ty = w": "PA004",
+    "z = R.zeros((x.shape[2],), x.dtype)": "PA009",
+    "z = R.zeros((x.shape[n],), x.dtype)": "PA009",
     "z = R.reshape(x, y.shape)": "PA004",
     "z = R.astype(x, n.dtype)": "PA009",
     "z = R.emit_te(lambda a: a, x)": "PA004",
@@ -146,6 +149,22 @@ def test_a_variable_is_asked_for_its_declared_shape_and_dtype() -> None:
     (shape,) = (node for node in preorder(module) if isinstance(node, ShapeExpr))
     assert [str(getattr(dim, "value", None)) for dim in shape.values] == ["2", "3"]
     assert [node.value for node in preorder(module) if isinstance(node, DataTypeImm)] == ["float32"]
+
+
+def test_a_dimension_of_a_variable_is_that_of_its_value() -> None:
+    module = parsed(
+        "w = R.reshape(x, (3, 2))\n        z = R.zeros((w.shape[0] * x.struct_info.shape[-1], 5), w.struct_info.dtype)"
+    ).modules[0]
+    shapes = [node for node in preorder(module) if isinstance(node, ShapeExpr)]
+    assert [show_dims(node.values) for node in shapes] == ["(3, 2)", "(3 * 3, 5)"]
+
+
+def test_a_long_chain_has_a_type_at_its_end() -> None:
+    chain = "".join(f"        x{k + 1} = R.exp(x{k})\n" for k in range(3000))
+    text = (
+        f'@R.function\ndef f(x0: R.Tensor((2, 3), "float32")):\n{chain}        return R.zeros(x3000.ty.shape, "int8")\n'
+    )
+    assert [item.code for item in parse_text(text.replace("        ", "    "), "m.py").diagnostics] == []
 
 
 @pytest.mark.parametrize(("line", "code"), REFUSED.items(), ids=REFUSED)

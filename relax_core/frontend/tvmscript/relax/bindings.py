@@ -23,7 +23,6 @@ from relax_core.ir.expr import (
     DataflowVar,
     Expr,
     MatchCast,
-    PrimType,
     ShapeType,
     TensorType,
     Tuple,
@@ -89,8 +88,7 @@ def assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, a
     if matched is not None:
         var = variable_of(body, target.id, annotation, target, statement)
         reader.bindings.append(MatchCast(var, *matched, span=span))
-        if isinstance(matched[1], PrimType | TupleType):
-            reader.prims.type_of[var] = matched[1]
+        reader.prims.type_of[var] = matched[1]
     else:
         expected = annotation if annotation is not None else _expected(reader, value)
         made = reader.expr(value, expected) if plain is None else plain

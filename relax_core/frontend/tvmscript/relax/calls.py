@@ -416,7 +416,22 @@ def _dtype(reader: RelaxReader, node: ast.Call) -> Value:
 
 
 def _constant(reader: RelaxReader, node: ast.Call) -> Value:
+    """Read a constant, whose dtype may be that of a variable: `R.const(1, x.dtype)`."""
+    for place, item in enumerate(node.args[1:], 1):
+        node.args[place] = _written_dtype(reader, item)
+    for keyword in node.keywords:
+        keyword.value = _written_dtype(reader, keyword.value) if keyword.arg == "dtype" else keyword.value
     return read_constant(reader.context, node)
+
+
+def _written_dtype(reader: RelaxReader, node: ast.expr) -> ast.expr:
+    if not isinstance(node, ast.Attribute) or node.attr != "dtype":
+        return node
+    match reader.read(node):
+        case Literal(value=str(text)):
+            return ast.copy_location(ast.Constant(text), node)
+        case _:
+            return node
 
 
 def _sharded_constant(reader: RelaxReader, node: ast.Call) -> Value:

@@ -17,10 +17,11 @@ from relax_core.frontend.tvmscript.relax.variable_parts import (
     declared_tensor,
     declared_type,
     dtype_of_variable,
+    plain_part,
     shape_of,
 )
 from relax_core.frontend.tvmscript.scalar.scalars import BINARY, Operand
-from relax_core.ir.expr import Call, Expr, If, Op, SeqExpr, ShapeExpr, TensorType, TupleGetItem, Var
+from relax_core.ir.expr import Call, Expr, If, Op, PrimValue, SeqExpr, ShapeExpr, TensorType, TupleGetItem, Var
 from relax_core.ir.prim import PrimExpr
 from relax_core.ops import find
 from relax_core.ops.spec import default_expr
@@ -105,8 +106,9 @@ class RelaxExprReader(RelaxReader):
             return TypeValue(self.types().read(node), self.context.span(node))
         if (number := number_of(self.context, node)) is not None:
             return self._literal(number, node)
-        if isinstance(node.value, ast.Name) and self.scope.find(node.value.id) is not None:
-            return self._of_variable(node, node.value)
+        part = plain_part(node)
+        if isinstance(part.value, ast.Name) and self.scope.find(part.value.id) is not None:
+            return self._of_variable(part, part.value)
         parts = dotted(node)
         if parts is not None and parts[0] not in PREFIXES and self.scope.find(parts[0]) is None:
             raise self.undefined(ast.copy_location(ast.Name(parts[0], ast.Load()), node))
@@ -117,14 +119,14 @@ class RelaxExprReader(RelaxReader):
         variable, span = self.lookup(of), self.context.span(node)
         match node.attr:
             case "shape":
-                found = shape_of(self.context, node, variable)
+                found = shape_of(self.context, node, variable, self.prims)
                 return found if isinstance(found, Var) else ShapeExpr(found, span=span)
             case "dtype":
-                return Literal(dtype_of_variable(self.context, node, variable), span)
-            case "ndim" if (rank := declared_tensor(self.context, node, variable).ndim) is not None:
+                return Literal(dtype_of_variable(self.context, node, variable, self.prims), span)
+            case "ndim" if (rank := declared_tensor(self.context, node, variable, self.prims).ndim) is not None:
                 return Literal(rank, span)
             case name if name in TYPE_PARTS:
-                return TypeValue(declared_type(self.context, node, variable), span)
+                return TypeValue(declared_type(self.context, node, variable, self.prims), span)
             case _:
                 raise self.context.unsupported(node, f"`{source_of(node)}` as a value")
 
@@ -133,6 +135,8 @@ class RelaxExprReader(RelaxReader):
             return TypeValue(self.types().read(node), self.context.span(node))
         if (found := calls.from_table(self, node)) is not None:
             return found
+        if isinstance(node.value, ast.Attribute) and plain_part(node.value).attr == "shape":
+            return PrimValue(self.types().dim(node), span=self.context.span(node))
         match node.slice:
             case ast.Constant(value=int(index)) if not isinstance(index, bool):
                 return TupleGetItem(self.expr(node.value), index, span=self.context.span(node))

@@ -63,7 +63,8 @@ class RelaxReader(ABC):
     def types(self, *, defines: bool = False) -> TypeReader:
         """Make the reader of types in this scope."""
         return TypeReader(
-            self.context, self.scope.find, self.define_symbol, self.undefined, self.lookup, defines, self._scalar_of
+            *(self.context, self.scope.find, self.define_symbol, self.undefined, self.lookup, defines),
+            *(self._scalar_of, self.prims),
         )
 
     def declared(self, node: ast.expr, *, defines: bool = False) -> Type:

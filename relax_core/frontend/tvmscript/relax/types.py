@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, Place, source_of
@@ -11,9 +11,12 @@ from relax_core.frontend.tvmscript.plain.plain_types import plain_type, written_
 from relax_core.frontend.tvmscript.relax.variable_parts import (
     TYPE_PARTS,
     declared_type,
+    dim_of,
     dtype_of_variable,
+    plain_part,
     shape_of,
 )
+from relax_core.frontend.tvmscript.scalar.prim_variables import PrimVariables
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalar.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity
@@ -55,7 +58,7 @@ class TypeReader:
 
     While `defines` holds, a free name in a dimension defines a symbolic dimension through `define(name, place)`;
     otherwise it is undefined, and `undefined(node)` says so. `scalar(var, node)` gives the expression that stands for
-    a variable which is a host scalar.
+    a variable which is a host scalar, and `prims` knows what variables are bound to.
     """
 
     context: Context
@@ -65,6 +68,7 @@ class TypeReader:
     variable: Callable[[ast.Name], Entity]
     defines: bool = False
     scalar: Callable[[Var, ast.Name], PrimExpr | None] | None = None
+    prims: PrimVariables = field(default_factory=PrimVariables)
 
     def is_type(self, node: ast.expr) -> bool:
         """Tell whether `node` is spelled like a type."""
@@ -91,7 +95,7 @@ class TypeReader:
             case ast.Name(id="_"):
                 return OBJECT
             case ast.Attribute(value=ast.Name() as name, attr=attr) if attr in TYPE_PARTS:
-                return declared_type(self.context, node, self.variable(name))
+                return declared_type(self.context, node, self.variable(name), self.prims)
             case ast.Name(id=name) if (words := self.context.plain.get(name)) is not None:
                 made = plain_type(self.context.source, self._symbol, words, self.context.span(node).start)
                 return self.read(written_out(self.context, node)) if made is None else made
@@ -106,8 +110,10 @@ class TypeReader:
         return found if isinstance(found, PrimVar) and found.dtype.startswith("int") else None
 
     def dims(self, node: ast.expr) -> tuple[PrimExpr, ...]:
-        """Read the dimensions `(n, 4)` or `[n, 4]` or `R.shape([n, 4])`."""
+        """Read the dimensions `(n, 4)` or `[n, 4]` or `R.shape([n, 4])`, or those of a tensor `x.shape`."""
         match node:
+            case ast.Attribute() if isinstance(found := self._shape_of(plain_part(node)), tuple):
+                return found
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return tuple(self.dim(item) for item in items)
             case ast.Call(func=func, args=[inner]) if qualified(func, self.context.aliases) in (
@@ -137,15 +143,15 @@ class TypeReader:
 
     def scalars(self) -> ScalarReader:
         """Make the reader of scalar expressions in this scope; a bare integer is int64."""
-        return ScalarReader(self.context, self._dim_name, self._no_access, "int64")
+        return ScalarReader(self.context, self._dim_name, self._dim_of, "int64")
 
     def shape(self, node: ast.expr) -> "tuple[PrimExpr, ...] | Var":
         """Read a shape: dimensions, or the name of a variable of shape type."""
         match node:
-            case ast.Attribute(value=ast.Name() as name, attr="shape"):
-                return shape_of(self.context, node, self.variable(name))
             case ast.Name():
                 pass
+            case ast.Attribute() if (found := self._shape_of(plain_part(node))) is not None:
+                return found
             case _:
                 return self.dims(node)
         match self.variable(node):
@@ -285,8 +291,11 @@ class TypeReader:
         if _is_dtype_node(node):
             assert isinstance(node, ast.Constant)
             return str(node.value)
-        if isinstance(node, ast.Attribute) and node.attr == "dtype" and isinstance(node.value, ast.Name):
-            return dtype_of_variable(self.context, node, self.variable(node.value))
+        match plain_part(node) if isinstance(node, ast.Attribute) else node:
+            case ast.Attribute(value=ast.Name() as name, attr="dtype") as part:
+                return dtype_of_variable(self.context, part, self.variable(name), self.prims)
+            case _:
+                pass
         raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
 
     def _ndim(self, node: ast.expr | None) -> int | None:
@@ -347,7 +356,16 @@ class TypeReader:
                 hint = "a dimension is declared, n = T.int64(), and found in the type of a parameter or by R.match_cast"
                 raise self.context.fail("PA009", node, message, hint)
 
-    def _no_access(self, node: ast.Subscript) -> PrimExpr:
+    def _shape_of(self, node: ast.Attribute) -> "tuple[PrimExpr, ...] | Var | None":
+        """Return the shape of a tensor that `x.shape` asks for; `None` for another attribute."""
+        if node.attr != "shape" or not isinstance(node.value, ast.Name):
+            return None
+        return shape_of(self.context, node, self.variable(node.value), self.prims)
+
+    def _dim_of(self, node: ast.Subscript) -> PrimExpr:
+        """Read `x.shape[0]`, a dimension of a tensor."""
+        if isinstance(node.value, ast.Attribute) and (shape := self._shape_of(plain_part(node.value))) is not None:
+            return dim_of(self.context, node, shape)
         raise self.context.fail("PA009", node, f"expected a dimension, got `{source_of(node)}`")
 
 

@@ -48,7 +48,7 @@ class PrimVariables:
 
     A symbol that is created in a branch or block is in scope only there; `inner` opens such a scope. `result_of` holds
     the declared results of the module's functions, `local_result_of` those of local functions, `computed` the names
-    that occur in scalar expressions of the function.
+    that occur in scalar expressions of the function, `values` what variables are bound to.
     """
 
     result_of: Mapping[str, Type | None] = field(default_factory=dict[str, "Type | None"])
@@ -57,6 +57,7 @@ class PrimVariables:
     symbol_of: dict[Expr, PrimExpr] = field(default_factory=dict[Expr, PrimExpr])
     is_dataflow: bool = False
     computed: "Container[str]" = ()
+    values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
 
     def inner(self) -> "PrimVariables":
         """Open an inner scope."""
@@ -87,7 +88,8 @@ class PrimVariables:
         return found
 
     def note(self, var: Var, value: Expr) -> None:
-        """Remember the type of a variable that is bound to `value`, if it is a scalar, a tuple or a function."""
+        """Remember what a variable is bound to, and its type if it is a scalar, a tuple or a function."""
+        self.values[var] = value
         found = self.type(value) if var.annotation is None else var.annotation
         if isinstance(found, _KEPT):
             self.type_of[var] = found
