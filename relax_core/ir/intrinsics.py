@@ -17,6 +17,12 @@ def _rule(rule: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), rule)
 
 
+# Numbers of a thread in its scope, which a program names without a type: `tx = T.thread_id([32])`.
+SCOPE_IDS = (
+    "cluster_id", "cta_id", "cta_id_in_cluster", "cta_id_in_pair", "lane_id", "warp_id", "warp_id_in_wg",
+    "warpgroup_id", "thread_id", "thread_id_in_wg",
+)  # fmt: skip
+
 # What says the dtype of the result: the first or the last argument, a string, or the dtype of the first or second one.
 FIRST, LAST, SAME, SECOND = "first", "last", "same", "second"
 

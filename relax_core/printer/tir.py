@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from relax_core.frontend.tvmscript.literal.literals import MADE
 from relax_core.frontend.tvmscript.tir.block import BUFFER
 from relax_core.ir.attrs import Attrs, AttrValue
-from relax_core.ir.intrinsics import UNKNOWN_POINTER
+from relax_core.ir.intrinsics import SCOPE_IDS, UNKNOWN_POINTER
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, PrimExpr, PrimVar, is_number
 from relax_core.ir.tir import (
@@ -66,6 +66,9 @@ class ScopedPrinter:
 
     def line(self, stmt: ScopedStmt) -> str:
         """Show the statement as a line whose scope is the rest of the list."""
+        if isinstance(stmt, LetStmt) and isinstance(stmt.value, Intrinsic) and stmt.value.name in SCOPE_IDS:
+            # With a type, TVM takes it for a variable that can be assigned again.
+            return f"{self.scalars.variable(stmt.var)} = {self.scalars.show(stmt.value)}"
         if isinstance(stmt, LetStmt):
             type_ = type_of_variable(stmt.var)
             # The plain form is a variable that can be assigned again.

@@ -14,7 +14,7 @@ from relax_core.ir.tir import Buffer
 
 NAMES = (
     "shape dtype data strides elem_offset scope align offset_factor buffer_type axis_separators layout byte_offset "
-    "annotations allocated_addr"
+    "annotations allocated_addr type"
 )
 UNUSED = ("byte_offset", "allocated_addr")
 """What is read of no buffer."""
@@ -71,6 +71,9 @@ def _attrs(reader: TirReader, node: ast.Call, values: dict[str, ast.expr]) -> At
                 pass
             case value:
                 raise reader.context.fail("PA006", value, f"`{name}` is a number, got `{source_of(value)}`")
+    if "type" in values:
+        # What the printer of 2021 wrote.
+        values.setdefault("buffer_type", values.pop("type"))
     if "buffer_type" in values:
         kind = text_argument(reader.context, values["buffer_type"], "a buffer type")
         if kind not in ("", "default"):

@@ -346,8 +346,15 @@ def index_map(reader: RelaxReader, node: ast.expr, more: str = "") -> Call:
     return Call(Op("tir.index_map", span=span), (text,), span=span)
 
 
-def _made(reader: RelaxReader, node: ast.Call, name: str) -> Call:
-    """Read an object made of plain data, such as `I.vdevice("llvm", 0)`."""
+def _made(reader: RelaxReader, node: ast.Call, name: str) -> Value:
+    """Read an object made of plain data, such as `I.vdevice("llvm", 0)`, which is written "llvm:0:global" too."""
+    match name, node:
+        case "ir.vdevice", ast.Call(args=[ast.Constant(value=str(kind)), *rest], keywords=[]) if len(rest) <= 2:
+            words = [str(item.value) for item in rest if isinstance(item, ast.Constant)]
+            if len(words) == len(rest):
+                return Literal(":".join([kind, *words, *("0", "global")[len(words) :]]), reader.context.span(node))
+        case _:
+            pass
     args = tuple(as_written(reader, reader.read(item), item) for item in node.args)
     attrs = attrs_of((item.arg, read_attribute(reader.context, item.value)) for item in node.keywords if item.arg)
     return Call(Op(name, span=reader.context.span(node.func)), args, attrs, span=reader.context.span(node))

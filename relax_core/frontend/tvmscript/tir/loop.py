@@ -127,8 +127,9 @@ def _grid_ranges(reader: TirReader, node: ast.expr) -> list[tuple[PrimExpr, Prim
 
 
 def _grid_range(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+    """Read an extent, or a start with an extent: in TVM the second is no stop, as that of `range` is."""
     if isinstance(node, ast.Tuple) and len(node.elts) == 2:
-        return reader.extent(node, node.elts[0], node.elts[1])
+        return reader.scalars.unified(node.elts[0], node.elts[1])
     return _from_zero(reader, node)
 
 

@@ -6,7 +6,8 @@ from relax_core.frontend.tvmscript.tir import scoped
 from relax_core.frontend.tvmscript.tir.arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir.body import Scoped
 from relax_core.frontend.tvmscript.tir.reader import ZERO, TirReader
-from relax_core.ir.prim import PrimExpr, PrimVar, const, dtype_of, lanes_of
+from relax_core.ir.intrinsics import SCOPE_IDS
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, const, dtype_of, lanes_of
 from relax_core.ir.tir import Buffer, BufferStore, Stmt
 
 
@@ -46,6 +47,7 @@ def variable(
         return BufferStore(known, (ZERO,), value, span=span)
     dtype = dtype_of(value) if var is None else var.dtype
     is_fixed = dtype in ("handle", "list", "string", "void") or lanes_of(dtype) > 1
+    is_fixed = is_fixed or (isinstance(value, Intrinsic) and value.name in SCOPE_IDS)
     if is_fixed or not (reader.facts.is_latest or target.id in reader.facts.reassigned):
         var = var or PrimVar(target.id, dtype, span=reader.context.span(target))
         return scoped.let(reader, target, value, var, statement)
