@@ -19,14 +19,16 @@ PATTERN = "op_pattern"
 def prim_func_kind(function: PrimFunc) -> Kind:
     """Return the kind that the attribute `op_pattern` gives, else the join of the kinds of the blocks.
 
-    A prim func that stores outside of a block, or has other effects, is opaque. Complexity: linear.
+    A prim func with blocks that also stores outside of them, or has other effects, is opaque; so is one whose loads
+    depend on elements of tensors, as in TVM. One without blocks is elementwise, as in TVM: to fuse prim funcs is to
+    run one after the other, which is right for any. Complexity: linear.
     """
     declared = attr(function.attrs, PATTERN)
     if isinstance(declared, int) and declared in tuple(Kind):
         return Kind(declared)
     blocks = list(_blocks(function.body))
-    if not blocks or any(block is None for block in blocks):
-        return Kind.OPAQUE
+    if any(block is None for block in blocks):
+        return Kind.OPAQUE if any(blocks) else Kind.ELEMENTWISE
     outputs = {item.buffer for item in function.buffers}
     kind = Kind.ELEMENTWISE
     for block in filter(None, blocks):
@@ -66,8 +68,11 @@ def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
     """Join the kind of the blocks so far with that of one more block."""
     stores = [item for item in preorder(block.body) if isinstance(item, BufferStore)]
     nested = any(isinstance(item, Block) for item in _inside(block))
-    if len(stores) != 1 or nested or any(isinstance(item, While | Evaluate) for item in preorder(block.body)):
+    if not stores or nested or any(isinstance(item, While | Evaluate) for item in preorder(block.body)):
         return Kind.OPAQUE
+    reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
+    if len(stores) > 1:
+        return max(kind, Kind.OUT_FUSABLE) if reduced else Kind.OPAQUE
     store = stores[0]
     loads = [item for item in preorder(store) if isinstance(item, BufferLoad)]
     moved = _moves(store, loads)
@@ -75,7 +80,6 @@ def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
         # A row is reduced and then written elementwise, as in softmax: nothing may be fused before it.
         is_end = kind is Kind.REDUCE and store.buffer in outputs
         return Kind.OUT_FUSABLE if is_end else max(kind, moved)
-    reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
     if not reduced:
         return Kind.OPAQUE
     is_pure = not _is_product_sum(store) and all(_is_reduced_alone(load, reduced) for load in loads)
@@ -100,7 +104,8 @@ def _move(store: BufferStore, load: BufferLoad) -> Kind | None:
     if _is_broadcast(store, load):
         return Kind.BROADCAST
     given = set(store.indices)
-    is_injective = all(isinstance(item, PrimVar) for item in given) and given.issuperset(_symbols(load.indices))
+    is_known = all(isinstance(item, PrimVar) for item in given) and not _loads_in(load.indices)
+    is_injective = is_known and given.issuperset(_symbols(load.indices))
     return Kind.INJECTIVE if is_injective else None
 
 
@@ -130,6 +135,10 @@ def _is_product_sum(store: BufferStore) -> bool:
 def _is_reduced_alone(load: BufferLoad, reduced: tuple[PrimVar, ...]) -> bool:
     """Tell whether a variable of the reduction is an index of its own wherever it occurs."""
     return all(index in reduced or not _symbols((index,)).intersection(reduced) for index in load.indices)
+
+
+def _loads_in(indices: Iterable[PrimExpr]) -> bool:
+    return any(isinstance(item, BufferLoad) for index in indices for item in preorder(index))
 
 
 def _symbols(indices: Iterable[PrimExpr]) -> set[PrimVar]:

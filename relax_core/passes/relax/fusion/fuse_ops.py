@@ -12,6 +12,7 @@ from relax_core.analysis.dataflow_fusion import dataflow_graph, prim_func_kinds,
 from relax_core.analysis.fusion_graph import FusionGraph, Kind
 from relax_core.analysis.fusion_groups import FusionGroup, FusionGroups, fusion_groups
 from relax_core.ir.attrs import attrs_of, has_attr
+from relax_core.ir.equality import structural_hash
 from relax_core.ir.expr import (
     Binding,
     DataflowBlock,
@@ -20,7 +21,7 @@ from relax_core.ir.expr import (
     Type,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, preorder
 from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import Pass, PassContext
@@ -39,7 +40,8 @@ class FuseOpsOptions(FusionOptions):
 def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule:
     """Put the prim funcs that a dataflow block calls into functions, several in one where fusion allows it.
 
-    Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone.
+    Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone. Groups that compute the same
+    share a function.
     """
     if options.fuse_opt_level == 0:
         return module
@@ -60,6 +62,7 @@ class _Fusion:
     kinds: Mapping[str, Kind]
     names: Names
     added: list[Definition] = field(default_factory=list[Definition])
+    by_hash: dict[str, Definition] = field(default_factory=dict[str, Definition])
 
     def fuse(self, node: Node) -> Node | None:
         """Rule: bindings that are computed together -> a call of a function that holds them."""
@@ -85,10 +88,20 @@ class _Fusion:
     def call(self, group: list[Binding]) -> tuple[Binding, ...]:
         """Make the function of a group, and return the bindings that call it."""
         callees = [callee.name for item in group if (callee := prim_func_of(item)) is not None]
-        name = GlobalVar(self.names.fresh("_".join(("fused", *callees))))
         whole = Group(tuple(group), (group[-1].var,))
         made = grouped_function(whole, attrs_of({PRIMITIVE: True}), self.type_of, self.ctx)
-        self.added.append(self.ctx.derive(Definition(name, made.function), *group))
+        key = structural_hash(made.function)
+        same = self.by_hash.get(key)
+        if same is None:
+            name = GlobalVar(self.names.fresh("_".join(("fused", *callees))))
+            self.by_hash[key] = definition = self.ctx.derive(Definition(name, made.function), *group)
+            self.added.append(definition)
+        else:
+            # Its bindings compute those of this group as well.
+            name = same.var
+            held = (item for item in group if item not in made.fields)
+            for kept, item in zip(_held(same.function), held, strict=True):
+                self.ctx.log.share((kept, kept.value), item)
         words = ", ".join(f"@{item}" for item in callees)
         message = f"{len(callees)} prim funcs become one function, @{name.name}: {words}"
         self.ctx.remark(group[-1], "applied", message, tuple(group))
@@ -101,6 +114,10 @@ class _Fusion:
             is_end = groups.groups[item.index].find().root is item.expr
             if is_end and item.uses and isinstance(item.expr, Binding):
                 explain_end(self.ctx, item.expr, item.expr.var.name, missed)
+
+
+def _held(function: Node) -> tuple[Binding, ...]:
+    return tuple(item for item in preorder(function) if isinstance(item, Binding))
 
 
 def _is_function(group: list[Binding]) -> bool:

@@ -42,9 +42,12 @@ from relax_core.passes.relax.dead_code_elimination import DCEOptions
 from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.fusion.fuse_ops import PRIMITIVE
 from relax_core.passes.relax.interfaces import expand_tuple_arguments, remove_unused_parameters
+from relax_core.passes.relax.operators.calls import integers_in, ints
 
-Place: TypeAlias = "Buffer | tuple[Place, ...]"
-"""Where a value lies: a buffer, or one for each field of a tuple."""
+Place: TypeAlias = "Buffer | PrimExpr | tuple[Place, ...]"
+"""Where a value lies: a buffer, or one for each field of a tuple; a scalar is itself."""
+
+_CALLS = ("relax.call_tir", "relax.call_tir_inplace")
 
 
 class NotMergedError(Exception):
@@ -55,11 +58,25 @@ class NotMergedError(Exception):
         self.node = node
 
 
-def merged_prim_func(function: Function, module: IRModule, type_of: Mapping[Node, Type], log: RewriteLog) -> PrimFunc:
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A prim func, and for each output the parameter that it is written into, -1 for one of its own."""
+
+    function: PrimFunc
+    places: tuple[int, ...]
+
+    @property
+    def is_inplace(self) -> bool:
+        """Tell whether an output is written into a parameter."""
+        return any(item >= 0 for item in self.places)
+
+
+def merged_prim_func(function: Function, module: IRModule, type_of: Mapping[Node, Type], log: RewriteLog) -> Merged:
     """Return a prim func that does what `function`, whose bindings are `call_tir` and fields of tuples, does.
 
-    Its parameters are those of the function, tensors as buffers and dimensions as scalars, then the outputs. Each
-    statement stems from the call that it is a part of, not from what else calls the same prim func.
+    Its parameters are those of the function, tensors as buffers and dimensions as scalars, then the outputs that are
+    not written into one of these. Each statement stems from the call that it is a part of, not from what else calls the
+    same prim func. As in TVM the buffers of its parameters are said not to overlap.
 
     Raises:
         NotMergedError: a binding is of another kind, or a size is not known well enough.
@@ -87,8 +104,9 @@ class _Merging:
     buffers: list[BufferParam] = field(default_factory=list[BufferParam])
     place_of: dict[Node, Place] = field(default_factory=dict[Node, Place])
     made: list[Buffer] = field(default_factory=list[Buffer])
+    written: set[Place] = field(default_factory=set["Place"])
     body: list[Stmt] = field(default_factory=list[Stmt])
-    attrs: Attrs = ()
+    attrs: Attrs = (("tirx.noalias", True),)
 
     def take(self, param: Var) -> None:
         """Add the parameters for one of the function."""
@@ -98,6 +116,10 @@ class _Merging:
             case ShapeType(values=tuple() as dims) if all(isinstance(item, PrimVar) for item in dims):
                 self.params.extend(item for item in dims if isinstance(item, PrimVar))
             case PrimType(value=PrimVar() as symbol):
+                self.params.append(symbol)
+                self.place_of[param] = symbol
+            case PrimType(dtype=dtype, value=None):
+                self.place_of[param] = symbol = PrimVar(self.names.fresh(param.name), dtype)
                 self.params.append(symbol)
             case _:
                 raise NotMergedError(f"the parameter {param.name} is no tensor and no dimension", param)
@@ -116,13 +138,18 @@ class _Merging:
         return Buffer(self.names.fresh(name), type_.dims, type_.dtype)
 
     def visit(self, binding: Binding) -> None:
+        inplace: tuple[int, ...] = ()
         match binding.value:
-            case Call(op=Op(name="relax.call_tir"), args=(GlobalVar(name=name), Tuple(fields=given), *rest)) as call:
+            case Call(op=Op(name=operator), args=(GlobalVar(name=name), Tuple(fields=given), *rest)) as call if (
+                operator in _CALLS
+            ):
+                if operator == "relax.call_tir_inplace":
+                    inplace, rest = tuple(integers_in(rest[0])), rest[1:]
                 found = self.module.find(name)
                 if found is None or not isinstance(found.function, PrimFunc):
                     raise NotMergedError(f"@{name} is no prim func", call)
                 scalars = tuple(item for part in rest if isinstance(part, ShapeExpr) for item in part.values)
-                self.place_of[binding.var] = self.call(found.function, given, call, scalars)
+                self.place_of[binding.var] = self.call(found.function, given, call, scalars, inplace)
             case TupleGetItem(tuple_value=source, index=index) if isinstance(place := self.place_of[source], tuple):
                 self.place_of[binding.var] = place[index]
             case Tuple(fields=fields) if all(item in self.place_of for item in fields):
@@ -130,27 +157,44 @@ class _Merging:
             case value:
                 raise NotMergedError(f"{binding.var.name} is no call of a prim func", value)
 
-    def call(self, callee: PrimFunc, given: tuple[Expr, ...], call: Call, scalars: tuple[PrimExpr, ...]) -> Place:
+    def call(
+        self,
+        callee: PrimFunc,
+        given: tuple[Expr, ...],
+        call: Call,
+        scalars: tuple[PrimExpr, ...],
+        inplace: tuple[int, ...],
+    ) -> Place:
         """Add the body of a prim func that is called, and return where its outputs lie."""
-        outputs: list[Buffer] = []
-        arguments: list[Place | PrimExpr] = [self.argument(item) for item in given]
-        own = [callee.buffer_of(item) for item in callee.params[len(arguments) : len(arguments) + len(call.type_args)]]
-        for type_, buffer in zip(call.type_args, own, strict=True):
-            name = f"{buffer.name}_intermediate" if buffer is not None else "intermediate"
-            if not isinstance(type_, TensorType):
-                raise NotMergedError("a result is no tensor", call)
-            outputs.append(self.buffer(name, type_, call))
-        arguments += [*outputs, *scalars]
+        arguments: list[Place] = [self.argument(item) for item in given]
+        written = [arguments[at] if at >= 0 else None for at in inplace] or [None] * len(call.type_args)
+        own = iter(callee.params[len(arguments) :])
+        outputs: list[Place] = []
+        made: list[Buffer] = []
+        for type_, place in zip(call.type_args, written, strict=True):
+            if place is None:
+                made.append(self.output(type_, callee, next(own, None), call))
+            outputs.append(made[-1] if place is None else place)
+        self.written.update(item for item in written if item is not None)
+        arguments += [*made, *scalars]
         if len(arguments) != len(callee.params):
             raise NotMergedError("the call gives another number of arguments than the prim func has", call)
         inlined = _BodyInlining(call, self.blocks).bind(callee, arguments)
-        self.made.extend((*inlined.buffers, *outputs))
+        self.made.extend((*inlined.buffers, *made))
         self.body.append(inlined.body)
         self.log.copied([(call, item) for item in inlined.made])
-        self.attrs = tuple(item for item in callee.attrs if item[0].endswith("noalias"))
+        self.attrs = tuple(item for item in callee.attrs if item[0].endswith("noalias")) or self.attrs
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def argument(self, given: Expr) -> "Place | PrimExpr":
+    def output(self, type_: Type, callee: PrimFunc, param: PrimVar | None, call: Call) -> Buffer:
+        """Make the buffer of an output of a call, named after the parameter that it is given for."""
+        buffer = None if param is None else callee.buffer_of(param)
+        name = f"{buffer.name}_intermediate" if buffer is not None else "intermediate"
+        if not isinstance(type_, TensorType):
+            raise NotMergedError("a result is no tensor", call)
+        return self.buffer(name, type_, call)
+
+    def argument(self, given: Expr) -> Place:
         match given:
             case PrimValue(value=value):
                 return value
@@ -159,19 +203,26 @@ class _Merging:
             case _:
                 raise NotMergedError(f"an argument is a {type(given).__name__}", given)
 
-    def finish(self, result: Expr) -> PrimFunc:
+    def finish(self, result: Expr) -> Merged:
         """Return the prim func; the buffers of the result are parameters, the others are allocated."""
-        if result not in self.place_of:
+        fields = result.fields if isinstance(result, Tuple) else (result,)
+        if any(item not in self.place_of for item in fields):
             raise NotMergedError("the result is no value of a prim func", result)
-        outputs = _flat(self.place_of[result])
-        if any(item not in self.made for item in outputs) or len(set(outputs)) < len(outputs):
+        outputs = tuple(part for item in fields for part in _flat(self.place_of[item]))
+        is_param = [item not in self.made for item in outputs]
+        is_given = any(is_in and item not in self.written for item, is_in in zip(outputs, is_param, strict=True))
+        if is_given or len(set(outputs)) < len(outputs):
             raise NotMergedError("a result is a parameter, or comes twice", result)
-        for item in outputs:
-            self.parameter(item)
+        index_of = {item.buffer: self.params.index(item.handle) for item in self.buffers}
+        places = tuple(index_of.get(item, -1) for item in outputs)
+        for item, is_in in zip(outputs, is_param, strict=True):
+            if not is_in:
+                self.parameter(item)
         inner = tuple(item for item in self.made if item not in outputs)
         stmts = seq(self.body)
         body = Block("root", (), stmts, alloc_buffers=inner) if inner else stmts
-        return PrimFunc(tuple(self.params), tuple(self.buffers), body, attrs_of(self.attrs), is_private=True)
+        made = PrimFunc(tuple(self.params), tuple(self.buffers), body, attrs_of(self.attrs), is_private=True)
+        return Merged(made, places)
 
 
 @dataclass(slots=True)
@@ -185,7 +236,7 @@ class _BodyInlining:
     buffers: tuple[Buffer, ...] = ()
     body: Stmt = field(default_factory=lambda: seq(()))
 
-    def bind(self, callee: PrimFunc, arguments: "list[Place | PrimExpr]") -> "_BodyInlining":
+    def bind(self, callee: PrimFunc, arguments: "list[Place]") -> "_BodyInlining":
         """Put `arguments` into the body of `callee`."""
         for param, given in zip(callee.params, arguments, strict=True):
             buffer = callee.buffer_of(param)
@@ -260,7 +311,13 @@ def _is_region(a: BufferRegion, b: BufferRegion) -> bool:
 
 
 def _flat(place: Place) -> tuple[Buffer, ...]:
-    return (place,) if isinstance(place, Buffer) else tuple(part for item in place for part in _flat(item))
+    match place:
+        case Buffer():
+            return (place,)
+        case tuple():
+            return tuple(part for item in place for part in _flat(item))
+        case _:
+            raise NotMergedError("a result is a scalar", place)
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -286,7 +343,9 @@ def _fused(module: IRModule, ctx: PassContext) -> IRModule:
             case VarBinding(var=var, value=Call(op=GlobalVar(name=name) as callee, args=args)) if name in merged:
                 type_ = type_of[var]
                 results = type_.fields if isinstance(type_, TupleType) else (type_,)
-                call = Call(Op("relax.call_tir"), (callee, Tuple(tuple(_given(args)))), type_args=results)
+                places = (ints(merged[name].places),) if merged[name].is_inplace else ()
+                operator = Op("relax.call_tir_inplace" if places else "relax.call_tir")
+                call = Call(operator, (callee, Tuple(tuple(_given(args))), *places), type_args=results)
                 return replace(node, value=call)
             case _:
                 return None
@@ -298,7 +357,7 @@ def _fused(module: IRModule, ctx: PassContext) -> IRModule:
     return with_definitions(module, tuple(_with_prim_func(item, merged, ctx) for item in called), ctx)
 
 
-def _merged(module: IRModule, type_of: Mapping[Node, Type], ctx: PassContext) -> Iterator[tuple[str, PrimFunc]]:
+def _merged(module: IRModule, type_of: Mapping[Node, Type], ctx: PassContext) -> Iterator[tuple[str, Merged]]:
     """Yield the prim funcs of the primitive functions that are only called, by their names."""
     values = _values_used(module)
     for name, function in module.relax_functions:
@@ -325,9 +384,9 @@ def _values_used(module: IRModule) -> set[str]:
     return found
 
 
-def _with_prim_func(definition: Definition, merged: Mapping[str, PrimFunc], ctx: PassContext) -> Definition:
+def _with_prim_func(definition: Definition, merged: Mapping[str, Merged], ctx: PassContext) -> Definition:
     made = merged.get(definition.var.name)
-    return definition if made is None else ctx.derive(replace(definition, function=made), definition)
+    return definition if made is None else ctx.derive(replace(definition, function=made.function), definition)
 
 
 def _given(args: tuple[Expr, ...]) -> Iterator[Expr]:

@@ -1,7 +1,9 @@
 """Making calls of operators with the defaults of their schema, for passes that compose them."""
 
-from relax_core.ir.expr import Call, DataTypeImm, Expr, Op, PrimValue, Tuple
-from relax_core.ir.prim import const
+from collections.abc import Iterator
+
+from relax_core.ir.expr import Call, DataTypeImm, Expr, Op, PrimValue, ShapeExpr, Tuple
+from relax_core.ir.prim import IntImm, const
 from relax_core.ops import OPS
 from relax_core.ops.spec import default_expr
 
@@ -26,3 +28,17 @@ def flag(*, value: bool) -> PrimValue:
 def dtype(name: str) -> DataTypeImm:
     """Return a dtype as an argument."""
     return DataTypeImm(name)
+
+
+def integers_in(value: Expr) -> Iterator[int]:
+    """Yield the integers of an argument that is a tuple or a shape of such, or one of them."""
+    match value:
+        case Tuple(fields=fields):
+            for item in fields:
+                yield from integers_in(item)
+        case PrimValue(value=IntImm(value=number)):
+            yield number
+        case ShapeExpr(values=values):
+            yield from (item.value for item in values if isinstance(item, IntImm))
+        case _:
+            return

@@ -1,6 +1,5 @@
 """Make the destinations of destination-passing calls explicit."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from relax_core.analysis.device.virtual_devices import device_index
@@ -22,7 +21,6 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.prim import IntImm
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import NoOptions, Pass, PassContext
@@ -36,6 +34,7 @@ from relax_core.passes.relax.functions import (
     shape,
     string,
 )
+from relax_core.passes.relax.operators.calls import integers_in
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -73,7 +72,7 @@ class _Destination:
         arguments = inputs.fields if isinstance(inputs, Tuple) else (inputs,)
         inplace: tuple[int, ...] = ()
         if isinstance(self.call.op, Op) and self.call.op.name == "relax.call_tir_inplace":
-            inplace = tuple(_integers(rest[0]))
+            inplace = tuple(integers_in(rest[0]))
             rest = rest[1:]
         reused = [None if index < 0 else arguments[index] for index in inplace]
         result = self.result(self.call.type_args, reused)
@@ -128,19 +127,6 @@ class _Destination:
 def _scalars(rest: list[Expr]) -> tuple[Expr, ...]:
     """The scalars that follow the outputs: the dimensions of a shape literal."""
     return tuple(PrimValue(value) for item in rest if isinstance(item, ShapeExpr) for value in item.values)
-
-
-def _integers(value: Expr) -> Iterator[int]:
-    match value:
-        case Tuple(fields=fields):
-            for item in fields:
-                yield from _integers(item)
-        case PrimValue(value=IntImm(value=number)):
-            yield number
-        case ShapeExpr(values=values):
-            yield from (item.value for item in values if isinstance(item, IntImm))
-        case _:
-            return
 
 
 PASS = Pass(
