@@ -25,6 +25,12 @@ PRIM = """    @T.prim_func
 REJECTED: Mapping[str, str] = MappingProxyType(
     {
         "undefined variable": f("return y"),
+        "load through a pointer without a buffer": (
+            '@T.prim_func\ndef k(p: T.handle("float32")):\n    T.evaluate(T.load("float32", p, 0))\n'
+        ),
+        "store through the pointer of a matrix": (
+            '@T.prim_func\ndef k(A: T.Buffer((4, 4), "float32")):\n    T.store(A.data, 0, T.float32(1), True)\n'
+        ),
         "undefined in a call": f("y = R.add(x, z)\nreturn y"),
         "variable of a block used behind it": f(
             "with R.dataflow():\n    a = R.exp(x)\n    b = R.exp(a)\n    R.output(b)\nreturn a"

@@ -3,12 +3,14 @@
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
 from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.unread import tell_arguments
 from relax_core.ir.intrinsics import FIRST, KEYWORD, LAST, RESULTS, default_dtype, is_known, says_dtype
 from relax_core.ir.prim import (
     MAX_LANES,
@@ -166,6 +168,19 @@ def _select(*, is_lazy: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
     return read
 
 
+def _joined(op: BinaryKind) -> Callable[[Reader, ast.Call], PrimExpr]:
+    """Read `T.all(a, b, c)` and `T.any(a, b, c)`, which join conditions from the left."""
+
+    def read(reader: Reader, node: ast.Call) -> PrimExpr:
+        if not node.args:
+            raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` takes conditions")
+        tell_arguments(reader.context, node, None)
+        conditions = [reader.read(item) for item in node.args]
+        return reduce(lambda a, b: reader.combine(node, op, a, b), conditions)
+
+    return read
+
+
 def _ceildiv(reader: Reader, node: ast.Call) -> PrimExpr:
     a, b = reader.unified(*_arguments(reader, node, 2))
     dtype = dtype_of(a)
@@ -288,6 +303,8 @@ _SPECIAL: Mapping[str, Callable[[Reader, ast.Call], PrimExpr]] = MappingProxyTyp
         "Select": _select(is_lazy=False),
         "if_then_else": _select(is_lazy=True),
         "ceildiv": _ceildiv,
+        "all": _joined("and"),
+        "any": _joined("or"),
         "const": _const,
         "Not": _not,
         "bitwise_not": _bitwise_not,

@@ -299,10 +299,28 @@ def _call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
             return _reducer(reader, node)
         case "Let" if any(item.arg == "where" for item in node.keywords):
             return _let(reader, node)
+        case "load":
+            values = given(reader.context, node, "dtype buffer_var index predicate", 3)
+            index = (reader.read(values["index"]),)
+            return BufferLoad(flat_buffer(reader, values["buffer_var"], node), index, span=reader.context.span(node))
         case "":
             return _global_call(reader, node)
         case _:
             return None
+
+
+def flat_buffer(reader: TirReader, pointer: ast.expr, place: ast.AST) -> Buffer:
+    """Return the buffer of one dimension at whose memory `T.load` and `T.store` of 2021 count.
+
+    Raises:
+        Failed: PA004 for another pointer.
+    """
+    buffer = reader.known_buffer(pointer.value) if isinstance(pointer, ast.Attribute) else None
+    if buffer is not None and len(buffer.shape) == 1:
+        return buffer
+    what = f"`T.{'store' if isinstance(place, ast.stmt) else 'load'}` through the pointer `{source_of(pointer)}`"
+    hint = "declare a buffer of one dimension there, and write B[i]: B = T.decl_buffer((n,), dtype, data=pointer)"
+    raise reader.context.unsupported(place, what, hint)
 
 
 def _reducer(reader: TirReader, node: ast.Call) -> PrimExpr:

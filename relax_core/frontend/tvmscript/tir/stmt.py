@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Final
 
 from relax_core.frontend.tvmscript.buffers.buffer import UNUSED_OF_PARAMETER, read_buffer
 from relax_core.frontend.tvmscript.context import Failed, shortened, source_of
@@ -16,6 +17,7 @@ from relax_core.frontend.tvmscript.tir import block, old_block, variable
 from relax_core.frontend.tvmscript.tir import macro as tir_macro
 from relax_core.frontend.tvmscript.tir import scoped as tir_scoped
 from relax_core.frontend.tvmscript.tir.body import BlockParts, Scoped, TirBody
+from relax_core.frontend.tvmscript.tir.expr import flat_buffer
 from relax_core.frontend.tvmscript.tir.loop import LOOPS, read_head, without_else
 from relax_core.frontend.tvmscript.tir.reader import TirReader
 from relax_core.frontend.tvmscript.unread import tell_arguments, tell_declaration, tell_unused
@@ -24,6 +26,8 @@ from relax_core.ir.tir import AssertStmt, Block, BufferRef, BufferStore, Evaluat
 
 _Made = Stmt | Scoped | None
 _JUMPS: Mapping[str, str] = MappingProxyType({"Break": "break_loop", "Continue": "continue_loop", "Return": "ret"})
+_ALONE: Final = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Constant, ast.Subscript, ast.UnaryOp)
+"""Scalars that, as in TVM, are evaluated where they stand alone."""
 
 
 def read_statements(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
@@ -157,6 +161,23 @@ def _masked(reader: TirReader, store: BufferStore, predicate: ast.expr) -> Stmt:
     """Store the lanes that `predicate` selects: 0.25 writes so what 0.27 writes as T.masked_store."""
     parts = (BufferRef(store.buffer, is_pointer=False), store.value, *store.indices, reader.read(predicate))
     return Evaluate(Intrinsic("masked_store", parts, "void", span=store.span), span=store.span)
+
+
+def _stored(reader: TirReader, statement: ast.stmt, name: str, args: list[ast.expr]) -> Stmt | None:
+    """Read `T.buffer_store(B, v, [i])`, and `T.store(B.data, i, v, True)`, as 2021 printed a lowered store."""
+    match name, args:
+        case "store", [pointer, index, value, *mask]:
+            buffer = flat_buffer(reader, pointer, statement)
+            made = BufferStore(buffer, (reader.read(index),), reader.read(value), span=reader.context.span(statement))
+            is_whole = not mask or (isinstance(mask[0], ast.Constant) and mask[0].value is True)
+            return made if is_whole else _masked(reader, made, mask[0])
+        case "buffer_store", [buffer, value, ast.List(elts=indices) | ast.Tuple(elts=indices)]:
+            index = ast.copy_location(ast.Tuple(indices, ast.Load()), statement)
+            return _store(
+                reader, statement, ast.copy_location(ast.Subscript(buffer, index, ast.Store()), statement), value
+            )
+        case _:
+            return None
 
 
 def _vstore(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> BufferStore:
@@ -374,12 +395,10 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
             message = f"`{source_of(value)}` is not kept: buffers keep their shape here"
             context.report("PA040", value, message, severity="note")
             return None
-        case "buffer_store", ast.Call(
-            args=[ast.expr() as buffer, item, ast.List(elts=indices) | ast.Tuple(elts=indices)]
-        ):
-            index = ast.copy_location(ast.Tuple(indices, ast.Load()), value)
-            target = ast.copy_location(ast.Subscript(buffer, index, ast.Store()), value)
-            return _store(reader, statement, target, item)
+        case "store" | "buffer_store", ast.Call(args=[_, _, _, *_]) if (
+            stored := _stored(reader, statement, name, value.args)
+        ) is not None:
+            return stored
         case _, ast.Call(
             func=ast.Attribute(value=ast.Name() as name_of_buffer, attr="vstore"),
             args=[index, item],
@@ -395,6 +414,8 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
             return Evaluate(reader.read(value), span=span)
         case "", ast.Call() if (called := reader.other(value)) is not None:
             return Evaluate(called, span=span)
+        case "", _ if isinstance(value, _ALONE):
+            return Evaluate(reader.read(value), span=span)
         case _:
             raise context.unsupported(value, f"`{source_of(value)}`")
 
