@@ -247,7 +247,7 @@ class ExprPrinter:
         found += [f"{name}={self.show(value)}" for name, value in zip(names, call.args[first:], strict=True)]
         found += _attributes(call)
         if call.type_args and layout.out_types == "given":
-            return found + self._out_types(call.type_args)
+            return found + self._out_types(call.type_args, is_of_2022=False)
         return found + self._type_args(call)
 
     def _bare(self, value: Expr) -> str:
@@ -286,7 +286,7 @@ class ExprPrinter:
         if layout.are_listed and len(found) > 2:
             found[1:] = [f"[{', '.join(found[1:])}]"]
         if layout.out_types == "always" or (types and layout.out_types == "given"):
-            found += self._out_types(types)
+            found += self._out_types(types, is_of_2022=layout.out_types == "always")
             types = ()
         for index, param, word, is_left_out in layout.by_name:
             value = args[index]
@@ -339,9 +339,12 @@ class ExprPrinter:
             case _:
                 return self.scalars.show(value)
 
-    def _out_types(self, types: tuple[Type, ...]) -> list[str]:
-        """Show declared results: in 2022 as shapes and dtypes if they are all known tensors, else as types."""
-        if not self.spelling.out_types and (tensors := _known_tensors(types)):
+    def _out_types(self, types: tuple[Type, ...], *, is_of_2022: bool) -> list[str]:
+        """Show declared results: in 2022 as shapes and dtypes if they are all known tensors, else as types.
+
+        So are those of an operator that 2022 had not, where `is_of_2022` is false.
+        """
+        if is_of_2022 and not self.spelling.out_types and (tensors := _known_tensors(types)):
             return self._out_shapes(tensors)
         shown = ", ".join([self.type(item) for item in types])
         return [f"{self.spelling.out_types or 'out_sinfo'}={shown if len(types) == 1 else f'[{shown}]'}"]
@@ -369,7 +372,9 @@ def expr_printer(spelling: Wording, names: FunctionNames, emitter: Emitter) -> E
 def _known_tensors(types: tuple[Type, ...]) -> list[TensorType]:
     """Return the types if they are tensors of known shapes and dtypes, else none."""
     tensors = [item for item in types if isinstance(item, TensorType)]
-    are_known = all(item.shape is not None and item.dtype and not item.vdevice for item in tensors)
+    are_known = all(
+        item.shape is not None and item.dtype and not item.vdevice and not item.sharding for item in tensors
+    )
     return tensors if are_known and len(tensors) == len(types) else []
 
 

@@ -98,6 +98,35 @@ def test_a_program_of_2022_opens_and_prints_in_every_spelling(name: str) -> None
         assert_round_trip(OF_2022[name], spelling)
 
 
+LATER_OPERATORS = {
+    "a python function": """
+@I.ir_module
+class Module(relax.BasePyModule):
+    @I.pyfunc
+    def double(self, x):
+        return x + x
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.call_py_func("double", (x,), out_sinfo=R.Tensor((4,), "float32"))
+""",
+    "a sharded result": """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.DTensor((4,), "float32", "mesh[0]", "S[0]")):
+        return R.call_dps_packed("f", (x,), out_sinfo=R.DTensor((4,), "float32", "mesh[0]", "S[0]"))
+""",
+}
+
+
+@pytest.mark.parametrize("name", LATER_OPERATORS)
+def test_what_2022_had_not_is_printed_in_its_spelling_without_loss(name: str) -> None:
+    said = parse_text(LATER_OPERATORS[name], "program.py").diagnostics
+    assert [item.code for item in said if item.severity != "note"] == []
+    for spelling in ("2022", "2023", "2025", "2026"):
+        assert_round_trip(LATER_OPERATORS[name], spelling)
+
+
 def test_purity_of_2022_is_read_off() -> None:
     text = """
 @tvm.script.ir_module

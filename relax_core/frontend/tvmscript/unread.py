@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.names import dotted
 
 
 def tell_import(context: Context, statement: ast.Import | ast.ImportFrom) -> None:
@@ -14,9 +15,13 @@ def tell_import(context: Context, statement: ast.Import | ast.ImportFrom) -> Non
 
 
 def tell_bases(context: Context, node: ast.ClassDef) -> None:
-    """Warn of the bases, keywords and type parameters of a module's class, which are no part of the module."""
-    parts: list[ast.expr] = [*node.bases, *(item.value for item in node.keywords)]
-    words = [source_of(item) for item in node.bases]
+    """Warn of the bases, keywords and type parameters of a module's class, which are no part of the module.
+
+    `BasePyModule` lets TVM call the module's Python functions, which are read for what they are without it.
+    """
+    bases = [item for item in node.bases if (dotted(item) or ("",))[-1] != "BasePyModule"]
+    parts: list[ast.expr] = [*bases, *(item.value for item in node.keywords)]
+    words = [source_of(item) for item in bases]
     words += [
         f"{item.arg}={source_of(item.value)}" if item.arg else f"**{source_of(item.value)}" for item in node.keywords
     ]
