@@ -1,5 +1,6 @@
 """`diff` and `opt --diff` print patches, which one after the other make the last text of the first."""
 
+import json
 import re
 from pathlib import Path
 
@@ -42,4 +43,22 @@ def test_two_stages_of_two_pipelines_are_compared(capsys: pytest.CaptureFixture[
     assert run(capsys, "diff", f"{one}@0", f"{other}@0", "--printed") == (0, "", "note: the texts are equal\n")
     assert run(capsys, "diff", f"{one}@0", f"{other}@1")[0] == 1
     status, out, said = run(capsys, "diff", f"{one}@0", f"{other}@1", "--printed")
+    assert (status, out, "PA001" in said) == (1, "", True)
+
+
+def test_two_stages_are_compared_part_by_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one = dump(tmp_path / "one", _000_A=ADD, _001_B=TWICE)
+    named = dump(tmp_path / "named", _000_A=ADD.replace("x:", "arg:").replace("x,", "arg,").replace("x)", "arg)"))
+    status, out, _ = run(capsys, "diff", f"{one}@0", f"{one}@1", "--structure")
+    assert (status, out.splitlines()[0], out.splitlines()[-1]) == (1, "@main", "1 changed")
+    assert run(capsys, "diff", f"{one}@0", f"{one}@0", "--structure") == (0, "no structural change\n", "")
+    status, out, _ = run(capsys, "diff", f"{one}@0", f"{named}@0", "--structure")
+    assert (status, out.splitlines()[-1]) == (0, "no structural change: only names differ")
+    status, out, _ = run(capsys, "diff", f"{one}@0", f"{one}@1", "--structure", "--json")
+    found = json.loads(out)
+    assert (status, found["is_same"], found["counts"]) == (1, False, [["changed", 1]])
+    assert {row["kind"] for row in found["rows"]} == {"changed"}
+    assert run(capsys, "diff", f"{one}@0", f"{one}@1", "--json")[0] == 2
+    other = dump(tmp_path / "other", _000_C=UNREADABLE)
+    status, out, said = run(capsys, "diff", f"{one}@0", f"{other}@0", "--structure")
     assert (status, out, "PA001" in said) == (1, "", True)

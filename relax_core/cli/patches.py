@@ -1,12 +1,12 @@
-"""What changed between texts, as patches: of two modules or stages, and of each pass."""
+"""What changed between texts, as patches: of two modules or stages, and of each pass; or part by part."""
 
 import argparse
 from collections.abc import Iterator
 from itertools import pairwise
 
 from relax_core.cli import opening
-from relax_core.cli.terminal import DIAGNOSED, Engine, complain, failed, say
-from relax_core.engine.protocol import Failure, Program, Script
+from relax_core.cli.terminal import DIAGNOSED, Engine, UsageError, complain, failed, say
+from relax_core.engine.protocol import Failure, Program, Script, StructureOf
 from relax_core.engine.replies import Stages, StageText
 from relax_core.present.diffs.patch import patch_of
 
@@ -19,7 +19,11 @@ def stage_patches(reply: Stages, name: str) -> Iterator[tuple[StageText, str]]:
 
 def print_diff(engine: Engine, options: argparse.Namespace) -> int:
     """Print the patch that makes one text of the other; the status is 1 if there is a difference."""
+    if options.json and not options.structure:
+        raise UsageError("--json is for --structure")
     programs = opening.program_at(options.before), opening.program_at(options.after)
+    if options.structure:
+        return _print_structure(engine, StructureOf(*programs), is_json=options.json)
     texts: list[str] = []
     for program in programs:
         text = _printed(engine, program) if options.printed else program.text
@@ -32,6 +36,15 @@ def print_diff(engine: Engine, options: argparse.Namespace) -> int:
         return 0
     say(patch.removesuffix("\n"))
     return DIAGNOSED
+
+
+def _print_structure(engine: Engine, asked: StructureOf, *, is_json: bool) -> int:
+    """Print what became of the parts; the status is 1 if more than names of variables differs."""
+    reply = engine.request(asked)
+    if isinstance(reply, Failure):
+        return failed(reply)
+    say(reply.to_json() if is_json else reply.to_text())
+    return 0 if reply.is_same else DIAGNOSED
 
 
 def _printed(engine: Engine, program: Program) -> str | Failure:

@@ -89,6 +89,11 @@ def _add_passes(command: Commands) -> None:
     diff.add_argument("after", metavar="B", help="likewise; A and B may be stages of two pipelines")
     printed = "compare the modules as they are printed here, so that layout and comments do not count"
     diff.add_argument("--printed", action="store_true", help=printed)
+    by_part = (
+        "compare the modules part by part in place of the lines: what was added, removed, renamed, moved or changed"
+    )
+    diff.add_argument("--structure", action="store_true", help=by_part)
+    diff.add_argument("--json", action="store_true", help="with --structure: print one object")
 
     effects = command("effects", "Say which passes would change a module, and where their order matters.", _effects)
     effects.add_argument("file", metavar="FILE", help=PATH_HELP)

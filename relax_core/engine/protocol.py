@@ -35,7 +35,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevi
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
-from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status
+from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status, Structure
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
@@ -127,6 +127,20 @@ class CompareGraph(Request[Graph], frozen=True):
     program: Program
     stage: int
     functions: tuple[str, ...] = ()
+
+
+class StageStructureOf(Request[Structure], frozen=True):
+    """What a pass did to the parts of the module: functions, bindings, loops, by what it recorded."""
+
+    program: Program
+    stage: int
+
+
+class StructureOf(Request[Structure], frozen=True):
+    """What makes the parts of one module those of another, as far as they match."""
+
+    program: Program
+    other: Program
 
 
 class FilmOf(Request[Film], frozen=True):
@@ -371,6 +385,8 @@ AnyRequest: TypeAlias = (
     | CostsOf
     | CompareGraph
     | FilmOf
+    | StageStructureOf
+    | StructureOf
     | Inspect
     | RunOf
     | StopOf

@@ -13,6 +13,7 @@ Common rules, so that no component has to think:
 The models of a recorded run (the stepper) are in `run_models`.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -140,6 +141,61 @@ class DiffRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     before: DiffSide | None
     after: DiffSide | None
+
+
+class StructureRow(msgspec.Struct, frozen=True):
+    """What became of a part of a module."""
+
+    kind: Literal["added", "removed", "renamed", "moved", "changed"]
+    part: str
+    """Such as `binding` or `loop`."""
+    function: str
+    name: str
+    """Its name behind, or before if it is gone: `lv → y` where that is another one; what it computes if it has none."""
+    details: tuple[str, ...] = ()
+    """What of it changed, or where it moved."""
+    before_line: int = 0
+    """Its line in the text before, 0 if it has none."""
+    line: int = 0
+    node: str = ""
+    before_node: str = ""
+    confidence: Literal["sure", "likely", "guess"] = "sure"
+    """How well founded it is that the two are the same part."""
+
+
+class Structure(msgspec.Struct, frozen=True):
+    """What became of the parts of a module."""
+
+    rows: tuple[StructureRow, ...]
+    """The first of them, if there are very many."""
+    counts: tuple[tuple[str, int], ...]
+    """How many rows there are of each kind that there is."""
+    conclusion: str
+    """Such as `no structural change: only names differ` or `1 changed, 2 added`."""
+    is_same: bool
+    """Nothing but names of variables differs."""
+
+    def to_text(self) -> str:
+        """Write a line for each change, below the function that it is in, and the conclusion."""
+        return "\n".join((*self._lines(), self.conclusion))
+
+    def to_json(self) -> str:
+        """Write one JSON object."""
+        return msgspec.json.encode(self).decode()
+
+    def _lines(self) -> Iterator[str]:
+        function = ""
+        for row in self.rows:
+            if row.function != function:
+                function = row.function
+                yield f"@{function}" if function else "module"
+            lines = " → ".join(f"line {line}" for line in dict.fromkeys((row.before_line, row.line)) if line)
+            unsure = f" [{row.confidence}]" if row.confidence != "sure" else ""
+            details = f": {'; '.join(row.details)}" if row.details else ""
+            yield f"  {row.kind} {row.part} {row.name}{details}{unsure}{f' ({lines})' if lines else ''}"
+        left = sum(count for _, count in self.counts) - len(self.rows)
+        if left:
+            yield f"and {left:,} more"
 
 
 class Fold(msgspec.Struct, frozen=True, array_like=True):

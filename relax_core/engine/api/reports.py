@@ -1,4 +1,4 @@
-"""Reports on a module: what a call costs; of Relay its compiler regions and its devices."""
+"""Reports on modules: what a call costs, what became of the parts of one; of Relay its compiler regions and devices."""
 
 from typing import Literal
 
@@ -6,14 +6,17 @@ from relax_core.analysis.cost.costs import Costs
 from relax_core.analysis.device.visits import Visits
 from relax_core.engine.programs.call_costs import costs_of
 from relax_core.ir.module import IRModule
+from relax_core.passes.core import Stage
 from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions
 from relax_core.pattern.partition.tables import Tables
 from relax_core.present.device_models import DeviceReport
 from relax_core.present.devices import shown_devices
+from relax_core.present.diffs.structure import StructureText, structure
+from relax_core.present.models import Structure
 from relax_core.present.regions import region_report as regions
 from relax_core.present.regions.region_models import RegionReport
 
-__all__ = ["Costs", "DeviceReport", "costs_of", "device_report", "region_report"]
+__all__ = ["Costs", "DeviceReport", "Structure", "costs_of", "device_report", "region_report", "structure_of"]
 
 
 def region_report(module: IRModule, tables: Tables | None = None) -> RegionReport:
@@ -44,3 +47,13 @@ def device_report(
     """
     options = PlanDevicesOptions(default, clone, as_in, visits, visit_limit)
     return shown_devices(module, options).report()
+
+
+def structure_of(before: IRModule, after: IRModule, stage: Stage | None = None) -> Structure:
+    """Compare two modules part by part: functions, bindings, loops, buffers: `to_text()`, `to_json()`, and data.
+
+    A part is added, removed, renamed, moved to another place, or changed, with what of it did. Parts are matched by
+    what they compute, which is told as `likely` or a `guess` where it is not sure. With the `stage` that made `after`
+    of `before` they are matched by what its pass recorded. `is_same` says that only names of variables differ.
+    """
+    return structure(StructureText(before), StructureText(after), None if stage is None else stage.log)

@@ -30,7 +30,7 @@ from relax_core.engine.replies import (
     TraceFile,
 )
 from relax_core.engine.request import Request
-from relax_core.present.models import Graph
+from relax_core.present.models import Graph, Structure
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint
@@ -175,6 +175,14 @@ class RecordedGraphOf(Request[Graph], frozen=True):
     function: str = ""
 
 
+class RecordedStructureOf(Request[Structure], frozen=True):
+    """What makes the parts of one stage those of another, given by their positions, as far as they match."""
+
+    parcel: Parcel
+    left: int
+    right: int
+
+
 class RecordedInputsOf(Request[RecordedInputs], frozen=True):
     """List what can run and what it takes; `options` is a program without a text."""
 
@@ -293,6 +301,7 @@ AnyRecordedRequest: TypeAlias = (
     | RecordedFilesOf
     | RecordedFunctionsOf
     | RecordedGraphOf
+    | RecordedStructureOf
     | RecordedInputsOf
     | RecordedOriginsOf
     | RecordedCallsOf

@@ -16,15 +16,18 @@ from relax_core.engine.protocol import (
     PipelineOf,
     Script,
     StageOf,
+    StageStructureOf,
+    StructureOf,
 )
 from relax_core.engine.replies import Appearances, Stages, StageView, Text
 from relax_core.engine.screens import text_views
 from relax_core.present.code import header_length, printed_code, printed_text
 from relax_core.present.diffs.diff import Page, diff_pages
 from relax_core.present.diffs.patch import patch_of
+from relax_core.present.diffs.structure import StructureText, structure
 from relax_core.present.drawings.film import DrawnStage, draw_stage, film
 from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
-from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline
+from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Structure
 from relax_core.present.nodes.inspector import inspect
 from relax_core.present.nodes.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
@@ -107,6 +110,32 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     previous = max(message.stage - 1, 0)
     log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
     return compare_graph(opened.facts(previous), opened.facts(message.stage), log, message.functions)
+
+
+def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:
+    """Compare the parts of the module before and after a stage, by what the pass recorded."""
+    opened = context.opened_by(message.program)
+    reach(opened, message.stage, context)
+
+    def side(number: int) -> StructureText:
+        compilation = opened.compilation
+        return StructureText(compilation.module_at(number), compilation.line_of, compilation.index(number).id_of)
+
+    log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
+    sides = side(max(message.stage - 1, 0)), side(message.stage)
+    return opened.remembered(message, lambda: structure(*sides, log))
+
+
+def structure_of_two(message: StructureOf, context: RequestContext) -> Structure:
+    """Compare the parts of two modules."""
+    sides: list[StructureText] = []
+    for program in (message.program, message.other):
+        source = context.opened_by(program).source
+        errors = [item for item in source.parsed.diagnostics if item.severity == "error"]
+        if errors:
+            raise CompileError(errors)
+        sides.append(StructureText(source.module))
+    return structure(sides[0], sides[1])
 
 
 def film_of(message: FilmOf, context: RequestContext) -> Film:

@@ -1,6 +1,7 @@
-"""Answers about two stages of a recording: their functions beside each other, and one graph of both."""
+"""Answers about two stages of a recording: their functions beside each other, one graph of both, their structure."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final, cast
 
 from relax_core.check.infer import infer
@@ -9,6 +10,7 @@ from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import (
     RecordedFunctionsOf,
     RecordedGraphOf,
+    RecordedStructureOf,
 )
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.replies import FunctionRow, RecordedFunctions
@@ -19,12 +21,13 @@ from relax_core.ir.module import BaseFunc, Definition, IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import BufferStore, PrimFunc
+from relax_core.present.diffs.structure import StructureText, structure
 from relax_core.present.drawings.compare import union
 from relax_core.present.drawings.drawing import fold
 from relax_core.present.drawings.flow import GraphContext, draw_functions
 from relax_core.present.drawings.graph import compare_graph, present
 from relax_core.present.drawings.tir_flow import draw_prim_func
-from relax_core.present.models import Graph, Mark
+from relax_core.present.models import Graph, Mark, Structure
 from relax_core.present.nodes.node_id import index_nodes
 
 _DEVICE_KERNEL: Final = 2
@@ -52,7 +55,22 @@ def graph(message: RecordedGraphOf, context: RequestContext) -> Graph:
     return compare_graph(*sides, log, changed)
 
 
-def _modules(message: RecordedFunctionsOf | RecordedGraphOf, context: RequestContext) -> tuple[IRModule, IRModule]:
+def structure_of(message: RecordedStructureOf, context: RequestContext) -> Structure:
+    """Compare the parts of two stages, in whose texts a line of either is named as `a/3` or `b/3`."""
+    before, after = _modules(message, context)
+    left, right = (
+        StructureText(module, _line_of, partial(_place, side)) for side, module in (("a", before), ("b", after))
+    )
+    return structure(left, right)
+
+
+def _place(side: str, node: Node) -> str:
+    return f"{side}/{_line_of(node)}" if node.span is not None else ""
+
+
+def _modules(
+    message: RecordedFunctionsOf | RecordedGraphOf | RecordedStructureOf, context: RequestContext
+) -> tuple[IRModule, IRModule]:
     opened = context.recorded_by(message.parcel)
     left, right = (_module(opened, position) for position in (message.left, message.right))
     return left, right
