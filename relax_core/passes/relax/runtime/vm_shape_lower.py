@@ -33,6 +33,7 @@ from relax_core.ir.expr import (
     Type,
     Var,
     VarBinding,
+    is_op_call,
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
@@ -124,7 +125,11 @@ def needs_check(type_: Type, actual: Type | None) -> bool:
         case TupleType(fields=fields):
             known_fields = actual.fields if isinstance(actual, TupleType) else (None,) * len(fields)
             return actual is None or any(map(needs_check, fields, known_fields))
-        case ShapeType() | PrimType():
+        case ShapeType(ndim=ndim, values=dims):
+            if not isinstance(actual, ShapeType) or ndim not in (None, actual.ndim):
+                return True
+            return dims is not None and not are_equal(dims, actual.values)
+        case PrimType():
             return True
         case _:
             return False
@@ -232,7 +237,9 @@ class _Lowering:
     heap_var: Var = field(default_factory=lambda: Var(SHAPE_HEAP))
     made: list[Binding] = field(default_factory=list[Binding])
     read: dict[Expr, Type] = field(default_factory=dict[Expr, Type])
-    """What is known of the variables that are read from the heap."""
+    """What is known of the variables that are read from the heap, and of tensors whose sizes are."""
+    untyped: set[Expr] = field(default_factory=set[Expr])
+    """Values that a match_cast says to be tuples, of which nothing is known before."""
 
     def function_lowered(self) -> Function:
         function = self.function
@@ -345,7 +352,11 @@ class _Lowering:
                     part: Expr = value.fields[index]
                 else:
                     part = Var(self.names.fresh("gv"))
-                    self.emit(VarBinding(part, TupleGetItem(value, index)), demand.node, CHECK)
+                    taken: Expr = TupleGetItem(value, index)
+                    if value in self.untyped:
+                        self.untyped.add(part)
+                        taken = packed_call("vm.builtin.tuple_getitem", value, integer(index), result=OBJECT)
+                    self.emit(VarBinding(part, taken), demand.node, CHECK)
                 self.check(part, item, inner, demand)
 
     def match(self, matches: Iterable[Match]) -> None:
@@ -432,6 +443,8 @@ class _Lowering:
         match binding:
             case MatchCast(value=value, type=type_):
                 new_value = self.value(value)
+                if not isinstance(self.type_of.get(value), TupleType):
+                    self.untyped.add(new_value)
                 demand = Demand(self.error(f"match_cast, ty={show_type(type_)}"), binding, [])
                 count = len(self.made)
                 self.check(new_value, type_, self.actual(new_value, self.type_of.get(value)), demand)
@@ -459,11 +472,17 @@ class _Lowering:
             case ShapeExpr() | PrimValue() if is_computed(value):
                 made = self.computed(value)
                 self.ctx.log.replace(value, made, READ)
-                self.read[binding.var] = made.type_args[0]
+                self.read[binding.var] = _known(value)
                 return replace(binding, value=made)
             case _:
                 new = map_children(value, lambda item: self.value(item) if isinstance(item, Expr) else item)
                 new = new if isinstance(value, Call | Tuple | TupleGetItem) else self.value(value)
+                if new in self.read:
+                    self.read[binding.var] = self.read[new]
+                elif new is not value and is_op_call(value, "relax.vm.alloc_tensor"):
+                    known = self.type_of.get(value)
+                    assert isinstance(known, TensorType), "an allocation is a tensor"
+                    self.read[binding.var] = TensorType(None, known.dtype, known.ndim)
                 return binding if new is value else replace(binding, value=self.ctx.derive(new, value))
 
     def value(self, value: Expr) -> Expr:
@@ -471,7 +490,7 @@ class _Lowering:
         match value:
             case ShapeExpr() | PrimValue() if is_computed(value):
                 var, made = Var(self.names.fresh("gv")), self.computed(value)
-                self.read[var] = made.type_args[0]
+                self.read[var] = _known(value)
                 self.emit(VarBinding(var, made), value, READ)
                 self.ctx.log.replace(value, var, READ)
                 return var
@@ -501,10 +520,16 @@ class _Lowering:
             rank = integer(len(dims))
             result: Type = ShapeType(None, len(dims))
             return packed_call("vm.builtin.make_shape", self.heap_var, rank, *codes, result=result)
-        result = PrimType(dtype_of(value.value), value.value)
         dtype = dtype_of(value.value)
         typed = () if dtype.startswith(("int", "uint")) else (dtype_argument(dtype),)
-        return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, *typed, result=result)
+        return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, *typed, result=PrimType(dtype))
+
+
+def _known(value: ShapeExpr | PrimValue) -> Type:
+    """Return what is known of a shape or a scalar that is read from the heap."""
+    if isinstance(value, ShapeExpr):
+        return ShapeType(None, len(value.values))
+    return PrimType(dtype_of(value.value), value.value)
 
 
 PASS = Pass(
