@@ -9,7 +9,8 @@ import pytest
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import Parsed, parse_text
-from relax_core.ir.expr import Constant, DataTypeImm, ShapeExpr
+from relax_core.ir.equality import first_difference
+from relax_core.ir.expr import Call, Constant, DataTypeImm, Op, ShapeExpr
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import FloatImm
 from relax_core.ops.show import show_dims
@@ -157,6 +158,31 @@ def test_a_dimension_of_a_variable_is_that_of_its_value() -> None:
     ).modules[0]
     shapes = [node for node in preorder(module) if isinstance(node, ShapeExpr)]
     assert [show_dims(node.values) for node in shapes] == ["(3, 2)", "(3 * 3, 5)"]
+
+
+INSPECTED = {
+    "y.ndim": "relax.inspect.tensor_ndim",
+    "y.shape[1]": "relax.inspect.tensor_shape_i",
+    "y.dtype.type_code": "relax.inspect.tensor_dtype_code",
+    "x.dtype.bits": "relax.inspect.tensor_dtype_bits",
+    "x.strides[0]": "relax.inspect.tensor_stride_i",
+    "x.byte_offset": "relax.inspect.tensor_byte_offset",
+    "x.elem_offset": "relax.inspect.tensor_elem_offset",
+}
+
+
+@pytest.mark.parametrize("text", INSPECTED)
+def test_what_no_type_tells_is_asked_at_run_time(text: str) -> None:
+    module = parsed(f"z = {text}").modules[0]
+    assert [node.op.name for node in preorder(module) if isinstance(node, Call) and isinstance(node.op, Op)] == [
+        INSPECTED[text]
+    ]
+    assert first_difference(module, parse_text(print_module(module).text, "m.py").modules[0], strict=True) is None
+
+
+@pytest.mark.parametrize("text", ["x.ndim", "x.shape[1]"])
+def test_what_a_type_tells_is_not_asked_at_run_time(text: str) -> None:
+    assert not [node for node in preorder(parsed(f"z = {text}").modules[0]) if isinstance(node, Call)]
 
 
 def test_a_long_chain_has_a_type_at_its_end() -> None:

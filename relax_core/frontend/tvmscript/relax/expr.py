@@ -11,6 +11,7 @@ from relax_core.frontend.tvmscript.literal.values import Items, Literal, TypeVal
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted
 from relax_core.frontend.tvmscript.relax import calls
 from relax_core.frontend.tvmscript.relax.coerce import to_expr, to_scalar
+from relax_core.frontend.tvmscript.relax.inspected import inspected
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.frontend.tvmscript.relax.variable_parts import (
     TYPE_PARTS,
@@ -106,6 +107,8 @@ class RelaxExprReader(RelaxReader):
             return TypeValue(self.types().read(node), self.context.span(node))
         if (number := number_of(self.context, node)) is not None:
             return self._literal(number, node)
+        if (asked := inspected(self, node)) is not None:
+            return asked
         part = plain_part(node)
         if isinstance(part.value, ast.Name) and self.scope.find(part.value.id) is not None:
             return self._of_variable(part, part.value)
@@ -135,6 +138,8 @@ class RelaxExprReader(RelaxReader):
             return TypeValue(self.types().read(node), self.context.span(node))
         if (found := calls.from_table(self, node)) is not None:
             return found
+        if (asked := inspected(self, node)) is not None:
+            return asked
         if isinstance(node.value, ast.Attribute) and plain_part(node.value).attr == "shape":
             return PrimValue(self.types().dim(node), span=self.context.span(node))
         match node.slice:

@@ -46,14 +46,14 @@ def declared_type(context: Context, node: ast.Attribute, of: Entity, prims: Prim
     Raises:
         Failed: PA004, the value's is not known while the text is read, as that of a function without a result type.
     """
-    if isinstance(of, Var) and (found := _type(prims, of)) is not None:
+    if isinstance(of, Var) and (found := known_type(prims, of)) is not None:
         return found
     hint = "declare the type of the variable, x: R.Tensor(...), or write it out here"
     raise context.unsupported(node, f"`{source_of(node)}` of a variable without a declared type", hint)
 
 
-def _type(prims: PrimVariables, root: Expr) -> Type | None:
-    """Return the type of a value: one of an operator is inferred from those of its arguments, without recursion."""
+def known_type(prims: PrimVariables, root: Expr) -> Type | None:
+    """Return the type of a value, `None` if it is not known; that of a call is inferred, without recursion."""
     found: dict[Expr, Type | None] = {}
     stack = [root]
     while stack:
