@@ -251,7 +251,12 @@ class TirReader(ABC):
         return tuple(self.dimension(item) for item in items)
 
     def dimension(self, node: ast.expr) -> PrimExpr:
-        """Read one dimension, which may be in quotes."""
+        """Read one dimension, which may be in quotes; `T.int32()` is a variable without a name that a match defines."""
+        match node:
+            case ast.Call(args=[], keywords=[]) if is_dtype(dtype := self.name_of(node)):
+                return PrimVar("v", dtype, span=self.context.span(node))
+            case _:
+                pass
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             return self.read(node)
         try:
