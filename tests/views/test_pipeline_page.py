@@ -384,7 +384,7 @@ def test_keys_pin_the_left_stage_lead_to_the_culprit_and_to_the_search(page: Pag
     page.keyboard.press("c")
     expect(texts.get_by_text("B · 003 Third")).to_be_visible()
     page.keyboard.press("f")
-    expect(page.get_by_placeholder("Name in any stage")).to_be_focused()
+    expect(page.get_by_placeholder("Name in a stage")).to_be_focused()
 
 
 @pytest.mark.browser

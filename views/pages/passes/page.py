@@ -20,10 +20,11 @@ from relax_core.engine.protocol import (
     RewriteOf,
     SourceView,
     StageOf,
+    StageStructureOf,
 )
 from relax_core.engine.replies import RewriteView, StageView
 from relax_core.present.escape import file_name, literal
-from relax_core.present.models import Pipeline
+from relax_core.present.models import Pipeline, Structure
 from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.film.component import FilmAction, show_film
@@ -82,6 +83,8 @@ def _on_diff(action: DiffAction) -> None:
             select(view=action.command)
         case "stage":
             go_to_stage(action.stage, node="")
+        case "line":
+            select(node=action.node, view="text")
         case "rewrite":
             select(rewrite=action.rewrite, skip=int(action.is_left_out))
 
@@ -249,6 +252,14 @@ def _list_rewrites() -> None:
     select(rewrite=0)
 
 
+def _structure(stage: int) -> Structure | None:
+    reply = ask(StageStructureOf(passed_program(), stage))
+    if isinstance(reply, Failure):
+        show_failure(reply)
+        return None
+    return reply
+
+
 def _head_of(view: RewriteView) -> SingleRewrite:
     return SingleRewrite(view.number, view.rule, view.numbers, view.problems, view.is_left_out)
 
@@ -267,6 +278,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         selected=focus.node,
         values=_values(stage) if shown == "values" else ((), ""),
         single=None if single is None else _head_of(single),
+        structure=_structure(stage) if shown == "structure" else None,
         height=_HEIGHTS.get(shown, pane_height()),
         on_action=_on_diff,
     )

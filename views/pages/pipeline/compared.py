@@ -10,6 +10,7 @@ from relax_core.engine.debug.requests import (
     Parcel,
     RecordedFunctionsOf,
     RecordedGraphOf,
+    RecordedStructureOf,
 )
 from relax_core.engine.protocol import (
     Failure,
@@ -17,12 +18,12 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.replies import FunctionRow, OwnPass, RecordedFunctions
 from relax_core.present.escape import badge, literal, prose
-from relax_core.present.models import Graph
+from relax_core.present.models import Diff, Graph
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
 from views.shell.selecting import shown_side
 from views.state.session import select, state
-from views.widgets.diff.component import diff
+from views.widgets.diff.component import DiffAction, diff
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
 
@@ -99,6 +100,27 @@ def _on_graph(drawn: Graph, action: GraphAction) -> None:
             st.session_state["pipeline.side"] = action.side
         case _:
             pass
+
+
+def show_structure(parcel: Parcel, left: int, right: int, height: str) -> None:
+    """List what became of the parts of the module; a row leads to its line in the texts."""
+    found = ask(RecordedStructureOf(parcel, left, right))
+    if isinstance(found, Failure):
+        say(found, "structure")
+        return
+    diff(
+        Diff("", "", ()),
+        key="pipeline.structure",
+        tab="structure",
+        structure=found,
+        height=height,
+        on_action=_on_structure,
+    )
+
+
+def _on_structure(action: DiffAction) -> None:
+    if action.kind == "line":
+        select(recorded_line=action.node, compared_as="")
 
 
 def show_functions(parcel: Parcel, left: int, right: int) -> None:

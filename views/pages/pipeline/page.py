@@ -28,7 +28,7 @@ from relax_core.engine.replies import RecordedFaults, RecordedView
 from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
 from views.pages.pipeline.calls import show_calls
-from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass
+from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass, show_structure
 from views.pages.pipeline.crash import show_crash
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.inputs import choose_inputs, known_inputs, options_for
@@ -51,7 +51,14 @@ from views.worker.recordings import opened_path, parcel_for
 _CHECKED_BYTES: Final = 400_000
 # Of the pane that the two stages have: what the rows above it leave.
 _HEIGHT: Final = "100cqh"
-_VIEW_NAMES: Final = {"text": "Text", "graph": "Graph", "functions": "Functions", "ours": "Our pass", "calls": "Calls"}
+_VIEW_NAMES: Final = {
+    "text": "Text",
+    "graph": "Graph",
+    "structure": "Structure",
+    "functions": "Functions",
+    "ours": "Our pass",
+    "calls": "Calls",
+}
 _ROWS_SHOWN: Final = 12
 _PROBLEMS_SHOWN: Final = 5
 _FACTS_SHOWN: Final = ("tvm", "target")
@@ -151,17 +158,17 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
                 format_func=partial(_named, name, stages),
                 on_change=picked,
                 label_visibility="collapsed",
-                width=195,
+                width=165,
             )
         st.button("⇄", key="pipeline.swap", help="Swap A and B", on_click=_swap, args=(left, right))
         st.text_input(
             "Find in all stages",
             key="pipeline.sought",
-            placeholder="Name in any stage",
+            placeholder="Name in a stage",
             max_chars=200,
             on_change=sought,
             label_visibility="collapsed",
-            width=150,
+            width=130,
         )
         _choose_view(view)
 
@@ -257,6 +264,8 @@ def _show_sides(parcel: Parcel, sides: tuple[int, int], line: str, options: Prog
     match state(PipelineState).compared_as:
         case "graph":
             show_graph(parcel, *sides, _HEIGHT)
+        case "structure":
+            show_structure(parcel, *sides, _HEIGHT)
         case "functions":
             show_functions(parcel, *sides)
         case "ours":

@@ -7,10 +7,10 @@ from typing import Literal
 import msgspec
 
 from relax_core.engine.debug.replies import ValueRow
-from relax_core.present.models import Diff, Pipeline, Problem, StageDetail
+from relax_core.present.models import Diff, Pipeline, Problem, StageDetail, Structure
 from views.widgets.channel import PANE_HEIGHT, channel
 
-DiffTab = Literal["both", "text", "graph", "film", "rewrites", "remarks", "values"]
+DiffTab = Literal["both", "text", "graph", "film", "structure", "rewrites", "remarks", "values"]
 
 
 class SingleRewrite(msgspec.Struct, frozen=True):
@@ -27,7 +27,8 @@ class SingleRewrite(msgspec.Struct, frozen=True):
 class DiffAction:
     """What the user did."""
 
-    kind: Literal["select", "tab", "stage", "rewrite"]
+    kind: Literal["select", "tab", "stage", "rewrite", "line"]
+    """`line`: a part of the structure was chosen, which is to be shown in the text."""
     node: str = ""
     line: int = 0
     command: DiffTab = "both"
@@ -53,6 +54,7 @@ class DiffProps(msgspec.Struct, frozen=True):
     values: tuple[ValueRow, ...]
     values_note: str
     single: SingleRewrite | None
+    structure: Structure | None
     max_height: str = ""
 
 
@@ -71,6 +73,7 @@ def diff(
     height: str = PANE_HEIGHT,
     values: tuple[tuple[ValueRow, ...], str] = ((), ""),
     single: SingleRewrite | None = None,
+    structure: Structure | None = None,
     on_action: Callable[[DiffAction], None] | None = None,
 ) -> DiffAction | None:
     """Show two texts side by side.
@@ -85,6 +88,7 @@ def diff(
         selected: node whose lines are marked.
         values: for the tab `values`: the bindings before and after, and a sentence above them.
         single: for the tab `rewrites`: the rewrite that the texts of `model` are about, in place of the list.
+        structure: for the tab `structure`: what became of the parts of the module.
         height: a CSS length, or `auto`.
         on_action: called with what the user did.
     """
@@ -102,6 +106,7 @@ def diff(
             values=values[0],
             values_note=values[1],
             single=single,
+            structure=structure,
         ),
         commands={"node": selected},
         on_action=on_action,
@@ -118,6 +123,7 @@ def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:
         ("text", "Text"),
         ("graph", "Graph"),
         ("film", "Film"),
+        ("structure", "Structure"),
         ("rewrites", f"Rewrites {detail.rewrite_count}"),
         ("remarks", f"Remarks {len(detail.remarks)}"),
         ("values", "Values"),

@@ -2,13 +2,14 @@
 
 import type { Diff, DiffAction, DiffProps } from "#generated/models";
 import { button, choice, segments } from "#shared/controls";
-import { type Child, el, replace } from "#shared/dom";
+import { type Child, el, find, replace } from "#shared/dom";
 import { onKeys } from "#shared/keys";
 import { component, type Take, type Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
 import type { FoldKey } from "./items";
 import { failure, remarkList, rewriteList, singleHead, unchanged, valueList } from "./lists";
 import { Sides } from "./sides";
+import { type Kind, structureTable } from "./structure";
 import style from "./style.css";
 
 interface Values {
@@ -16,7 +17,7 @@ interface Values {
 }
 
 // In a narrower pane the views are a list to choose from.
-const TABS_WIDTH = 680;
+const TABS_WIDTH = 780;
 const HEAD_ONLY: readonly DiffProps["tab"][] = ["graph", "film"];
 
 class DiffPane {
@@ -30,6 +31,9 @@ class DiffPane {
   private selected = "";
   private isWrapping = true;
   private isStale = true;
+  private kind: Kind = "all";
+  // What the texts are to begin with.
+  private wanted = "";
 
   constructor(
     private readonly root: HTMLElement,
@@ -61,7 +65,7 @@ class DiffPane {
   // The texts stay while they are those of the model, however often the page is run.
   private isDrawn(next: DiffProps): boolean {
     const { props } = this;
-    if (!props || this.isStale || next.tab === "values") return false;
+    if (!props || this.isStale || next.tab === "values" || next.tab === "structure") return false;
     const isSame =
       props.single?.number === next.single?.number && props.single?.is_left_out === next.single?.is_left_out;
     return (
@@ -130,12 +134,32 @@ class DiffPane {
         return remarkList(props, select);
       case "values":
         return valueList(props);
+      case "structure":
+        return this.structure(props);
       case "graph":
       case "film":
         return "";
       default:
         return props.problems.some((item) => item.severity === "error") ? this.failed(props) : this.texts();
     }
+  }
+
+  private structure(props: DiffProps): Child {
+    const { structure } = props;
+    if (!structure) return "";
+    const isThere = structure.counts.some(([kind]) => kind === this.kind);
+    const pick = (kind: Kind) => {
+      this.kind = kind;
+      this.drawBody(props);
+      find(this.body, "[aria-pressed=true]")?.focus();
+    };
+    const go = (node: string, line: number) => {
+      // The page is told of the node, and so does not ask for it: the texts show it when they are drawn.
+      this.selected = node;
+      this.wanted = node;
+      this.tell({ kind: "line", node, line });
+    };
+    return structureTable(structure, isThere ? this.kind : "all", pick, go);
   }
 
   private failed(props: DiffProps): Child {
@@ -153,7 +177,9 @@ class DiffPane {
     });
     sides.draw(this.isWrapping);
     sides.resetFind();
-    requestAnimationFrame(() => sides.showChange());
+    const wanted = this.wanted;
+    this.wanted = "";
+    requestAnimationFrame(() => (wanted ? this.mark(wanted, true) : sides.showChange()));
     this.sides = sides;
     return sides.element;
   }

@@ -262,11 +262,12 @@ export interface Diff {
 
 /** What the user did. */
 export interface DiffAction {
-  readonly kind: "rewrite" | "select" | "stage" | "tab";
+  /** `line`: a part of the structure was chosen, which is to be shown in the text. */
+  readonly kind: "line" | "rewrite" | "select" | "stage" | "tab";
   readonly node?: string;
   readonly line?: number;
   /** The view chosen, for `tab`. */
-  readonly command?: "both" | "film" | "graph" | "remarks" | "rewrites" | "text" | "values";
+  readonly command?: "both" | "film" | "graph" | "remarks" | "rewrites" | "structure" | "text" | "values";
   readonly stage?: number;
   /** The rewrite to show, for `rewrite`; 0: the list of all. */
   readonly rewrite?: number;
@@ -277,8 +278,8 @@ export interface DiffAction {
 export interface DiffProps {
   /** Gives the head and the lists. */
   readonly detail: StageDetail | null;
-  readonly tabs: readonly (readonly ["both" | "film" | "graph" | "remarks" | "rewrites" | "text" | "values", string])[];
-  readonly tab: "both" | "film" | "graph" | "remarks" | "rewrites" | "text" | "values";
+  readonly tabs: readonly (readonly ["both" | "film" | "graph" | "remarks" | "rewrites" | "structure" | "text" | "values", string])[];
+  readonly tab: "both" | "film" | "graph" | "remarks" | "rewrites" | "structure" | "text" | "values";
   /** Number, name, and whether the stage changed anything. */
   readonly stages: readonly (readonly [number, string, boolean])[];
   readonly problems: readonly Problem[];
@@ -287,6 +288,7 @@ export interface DiffProps {
   readonly values: readonly ValueRow[];
   readonly values_note: string;
   readonly single: SingleRewrite | null;
+  readonly structure: Structure | null;
   readonly max_height: string;
 }
 
@@ -1209,6 +1211,37 @@ export interface StepsAction {
 /** What the page says beside the model. */
 export interface StepsProps {
   readonly max_height: string;
+}
+
+/** What became of the parts of a module. */
+export interface Structure {
+  /** The first of them, if there are very many. */
+  readonly rows: readonly StructureRow[];
+  /** How many rows there are of each kind that there is. */
+  readonly counts: readonly (readonly [string, number])[];
+  /** Such as `no structural change: only names differ` or `1 changed, 2 added`. */
+  readonly conclusion: string;
+  /** Nothing but names of variables differs. */
+  readonly is_same: boolean;
+}
+
+/** What became of a part of a module. */
+export interface StructureRow {
+  readonly kind: "added" | "changed" | "moved" | "removed" | "renamed";
+  /** Such as `binding` or `loop`. */
+  readonly part: string;
+  readonly function: string;
+  /** Its name behind, or before if it is gone: `lv → y` where that is another one; what it computes if it has none. */
+  readonly name: string;
+  /** What of it changed, or where it moved. */
+  readonly details: readonly string[];
+  /** Its line in the text before, 0 if it has none. */
+  readonly before_line: number;
+  readonly line: number;
+  readonly node: string;
+  readonly before_node: string;
+  /** How well founded it is that the two are the same part. */
+  readonly confidence: "guess" | "likely" | "sure";
 }
 
 /** A heat table of a tensor, or of its first part. */
