@@ -135,6 +135,6 @@ def test_what_others_see_keeps_its_memory() -> None:
         return z
 """
     assert remarks(planned(text), "missed") == [
-        "alloc has its own memory: it is given to something else than a prim func",
+        "alloc has its own memory: it is given to something else than a prim func or a packed function",
         "alloc3 has its own memory: it is used outside its block",
     ]

@@ -11,6 +11,7 @@ from relax_core.ir.expr import (
     Call,
     DataTypeImm,
     Expr,
+    ExternFunc,
     Function,
     GlobalVar,
     MatchCast,
@@ -19,6 +20,7 @@ from relax_core.ir.expr import (
     ShapeExpr,
     Tuple,
     TupleGetItem,
+    TupleType,
     Var,
     VarBinding,
 )
@@ -43,9 +45,10 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Turn `builtin.alloc_tensor` into tensors of a few storages, each used again when what lay in it is dead.
 
     A block is planned by itself, so that no branch takes the storage of the other one, as in TVM. What outlives its
-    block, and what is given to anything but a prim func, keeps its own memory. A symbolic size takes storage of the
-    size that `tir_var_upper_bound` allows, or of a size that is provably the same. Any other name of a tensor, one of
-    a `match_cast` too, keeps it alive.
+    block, and what is given to anything but a prim func or a packed function, keeps its own memory. A symbolic size
+    takes storage of the size that `tir_var_upper_bound` allows, or of a size that is provably the same. Any other name
+    of a tensor, one of a `match_cast` too, keeps it alive; so does the result of a packed function, which may be what
+    it was given. TVM takes the memory of an argument again while such a result is in use.
     """
     prim_funcs = frozenset(var.name for var, _ in module.prim_funcs)
 
@@ -110,7 +113,14 @@ class _Token:
     reason: str = ""
 
 
-Held: TypeAlias = "_Token | tuple[Held, ...] | None"
+@dataclass(frozen=True, slots=True)
+class _OneOf:
+    """What may be any of some tensors of the block, or hold them."""
+
+    tokens: tuple[_Token, ...]
+
+
+Held: TypeAlias = "_Token | _OneOf | tuple[Held, ...] | None"
 """What a variable stands for: a tensor of the block, a tuple, or something else."""
 
 
@@ -156,9 +166,13 @@ class _Lifetimes:
                 return self.of(first)
             case Call(op=GlobalVar(name=name)) if name in self.prim_funcs:
                 return None
+            case Call(op=ExternFunc(), type_args=(TupleType(fields=()),)):
+                return None
+            case Call(op=ExternFunc()) as call:
+                return _OneOf(tuple(token for var in free_vars(call) for token in _tokens(self.held.get(var))))
             case other:
                 for var in free_vars(other):
-                    self.keep(var, "it is given to something else than a prim func")
+                    self.keep(var, "it is given to something else than a prim func or a packed function")
                 return None
 
     def of(self, value: Expr) -> Held:
@@ -176,6 +190,8 @@ def _tokens(held: Held) -> Iterator[_Token]:
     match held:
         case _Token():
             yield held
+        case _OneOf(tokens=tokens):
+            yield from tokens
         case tuple():
             for item in held:
                 yield from _tokens(item)
@@ -250,7 +266,7 @@ class _Storages:
 
 
 def _product(number: int, sizes: Sequence[PrimExpr]) -> PrimExpr:
-    """Return a product with its numbers in front."""
+    """Return a product with its numbers in front; one of variables alone keeps their order, as in TVM."""
     symbolic: PrimExpr | None = None
     for size in sizes:
         value = constant_value(size)
@@ -258,7 +274,10 @@ def _product(number: int, sizes: Sequence[PrimExpr]) -> PrimExpr:
             number *= value
         else:
             symbolic = size if symbolic is None else binary("*", symbolic, size)
-    return const(number) if symbolic is None else binary("*", const(number), simplify(symbolic))
+    if symbolic is None:
+        return const(number)
+    is_plain = all(isinstance(size, PrimVar | IntImm) for size in sizes)
+    return binary("*", const(number), symbolic if is_plain else simplify(symbolic))
 
 
 def _is_rising(dim: PrimExpr) -> bool:
