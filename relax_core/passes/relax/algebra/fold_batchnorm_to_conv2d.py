@@ -61,7 +61,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
         return ctx.rewrite(function, fold)
 
-    return without_redundancy(change_functions(module, ctx, change), ctx)
+    return without_redundancy(module, change_functions(module, ctx, change), ctx)
 
 
 def _folded(

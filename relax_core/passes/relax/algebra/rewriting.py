@@ -106,7 +106,7 @@ def rewrite_calls(module: IRModule, name: str, identity: Identity, applied: str,
         changed = new
     for place, words in misses.values():
         ctx.remark(place, "missed", words)
-    return without_redundancy(changed, ctx)
+    return without_redundancy(module, changed, ctx)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     def change(_: GlobalVar, function: Function) -> Function:
         return function if attr(function.attrs, "Primitive") else _changed(function, type_of, removing, ctx)
 
-    return without_redundancy(change_functions(module, ctx, change), ctx)
+    return without_redundancy(module, change_functions(module, ctx, change), ctx)
 
 
 def _changed(function: Function, type_of: Mapping[Node, Type], removing: frozenset[str], ctx: PassContext) -> Function:

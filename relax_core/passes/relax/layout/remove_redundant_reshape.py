@@ -15,7 +15,7 @@ from relax_core.passes.relax.redundancy import without_redundancy
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Let a reshape of a reshape begin with what the first one began with, and drop those that change nothing."""
     type_of = ctx.types(module)
-    return without_redundancy(change_functions(module, ctx, lambda _, item: _changed(item, type_of, ctx)), ctx)
+    return without_redundancy(module, change_functions(module, ctx, lambda _, item: _changed(item, type_of, ctx)), ctx)
 
 
 def _changed(function: Function, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:
