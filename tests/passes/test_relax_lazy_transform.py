@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from relax_core.ir.equality import structural_equal
 from tests.apache_tvm import relax
 from tests.passes.programs import parse
 from tests.passes.wheel import agrees, passed, remarks
@@ -103,16 +104,26 @@ def test_a_weight_that_is_returned_is_handed_over() -> None:
     assert [taken[k].tolist() for k in range(3)] == [[1, 2], [3, 4], [2, 4]]
 
 
-def test_a_dataflow_block_has_to_go_first() -> None:
+def test_a_dataflow_block_becomes_an_ordinary_one() -> None:
     module = parse("""
     @R.function
     def transform_params(a: R.Tensor((2,), "float32")):
+        with R.dataflow():
+            lv = R.add(a, a)
+            gv = R.exp(lv)
+            R.output(gv)
+        return gv
+    @R.function
+    def main(a: R.Tensor((2,), "float32")):
         with R.dataflow():
             gv = R.add(a, a)
             R.output(gv)
         return gv
 """)
-    assert "ToNonDataflow" in str(rc.run_pipeline(module, "LazyTransformParams")[-1].diagnostics[0])
+    after = passed(module, "LazyTransformParams").after
+    plain = passed(module, "ToNonDataflow, LazyTransformParams").after
+    assert structural_equal(after["transform_params"], plain["transform_params"])
+    assert after["main"] is module["main"]
 
 
 def test_remarks_name_what_loads_its_weights() -> None:

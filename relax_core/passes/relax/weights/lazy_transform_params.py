@@ -27,10 +27,11 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.substitute import free_vars
-from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.properties import FORCE_PURE
 from relax_core.passes.relax.functions import effect, integer, operator_call, packed_call
+from relax_core.passes.relax.runtime import to_non_dataflow
 
 _SUFFIX = "transform_params"
 
@@ -57,18 +58,25 @@ def run(module: IRModule, options: LazyTransformParamsOptions, ctx: PassContext)
     """Rewrite functions whose names end in `transform_params`, which compute a tuple of weights from others.
 
     A weight is loaded before its first use. A result is handed over behind the last use of its variable, and a weight
-    that is a field of the one parameter is freed there. Behind LiftTransformParams, and ToNonDataflow.
+    that is a field of the one parameter is freed there. Behind LiftTransformParams.
+
+    Dataflow blocks become ordinary ones, since loading has effects; TVM calls in them nonetheless, and loses what they
+    output.
 
     apache-tvm does not hand over a weight that is returned as it is, nor the fields of a tuple that no variable names.
     """
 
     def change(var: GlobalVar, function: Function) -> Function:
-        if not var.name.endswith(_SUFFIX):
+        if not _is_changed(var):
             ctx.remark(function, "missed", f"@{var.name} stays: its name does not end in {_SUFFIX}")
             return function
         return _Loading(function, options, ctx).rewritten(var.name)
 
-    return change_functions(module, ctx, change)
+    return change_functions(to_non_dataflow.run(module, NoOptions(), ctx, _is_changed), ctx, change)
+
+
+def _is_changed(var: GlobalVar) -> bool:
+    return var.name.endswith(_SUFFIX)
 
 
 @dataclass(slots=True)
@@ -151,7 +159,9 @@ class _Loading:
         places: dict[Expr, list[int]] = {}
         for index, item in enumerate(fields):
             places.setdefault(item, []).append(index)
-        inner = [item for item in bindings if item.var is not result or item.value is not output]
+        # A variable that a tuple is bound to goes with its binding; any other result is handed over like a field.
+        is_bound = isinstance(result, Var) and isinstance(output, Tuple)
+        inner = [item for item in bindings if not is_bound or item.var is not result]
         ends = _last_uses(inner)
         made: list[Binding] = []
         for item in inner:
@@ -162,7 +172,7 @@ class _Loading:
                     made.append(self.ctx.derive(effect(operator_call("relax.vm.kill_object", var)), item))
         rest = [self.set(index, item) for item, indices in places.items() for index in indices]
         # The statement stands where the result was bound, as in apache-tvm.
-        empty = [self.ctx.derive(effect(Tuple()), self.function)] if isinstance(result, Var) else []
+        empty = [self.ctx.derive(effect(Tuple()), self.function)] if is_bound else []
         return [*made, *empty, *rest], self.ctx.derive(Tuple(), self.function)
 
     def set(self, index: int, value: Expr) -> Binding:
@@ -215,6 +225,6 @@ PASS = Pass(
     "Makes functions that transform weights load each when it is needed, and hand over each result.",
     run,
     options=LazyTransformParamsOptions,
-    needs=("normal form", "no dataflow blocks"),
+    needs=("normal form",),
     see="tvm/python/tvm/relax/transform/lazy_transform_params.py",
 )
