@@ -186,9 +186,13 @@ def test_contexts_are_nested_and_grow() -> None:
     with rc.PatternContext() as outer:
         relu ^ exp  # pyright: ignore[reportUnusedExpression]
         with rc.PatternContext() as inner:
+            assert rc.PatternContext.current() is inner
             exp ^ tanh  # pyright: ignore[reportUnusedExpression]
         with rc.PatternContext(incremental=True) as grown:
             exp ^ tanh  # pyright: ignore[reportUnusedExpression]
+        assert rc.PatternContext.current() is outer
+    with pytest.raises(LookupError, match="no PatternContext is open"):
+        rc.PatternContext.current()
     relu ^ tanh  # pyright: ignore[reportUnusedExpression]
     assert [len(item.edges) for item in (outer, inner, grown)] == [1, 1, 2]
     chain = block_of(ours(program("p = R.nn.relu(x); q = R.exp(p); r = R.tanh(q)", "r")))

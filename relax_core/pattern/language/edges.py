@@ -116,6 +116,18 @@ class PatternGraph:
         self.edges: list[Edge] = [edge for graph in outer for edge in graph.edges]
         self.same_shapes: list[SameShapeConstraint] = [item for graph in outer for item in graph.same_shapes]
 
+    @classmethod
+    def current(cls) -> Self:
+        """Return the graph that is open, the innermost one: edges that are said go to it.
+
+        Raises:
+            LookupError: none is open.
+        """
+        found = _OPEN.get()[-1:]
+        if not found or not isinstance(found[0], cls):
+            raise LookupError(f"no {cls.__name__} is open: open one by `with {cls.__name__}():`")
+        return found[0]
+
     def __enter__(self) -> Self:
         _OPEN.set((*_OPEN.get(), self))
         return self
