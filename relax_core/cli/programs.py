@@ -24,10 +24,23 @@ from relax_core.cli.terminal import (
     with_rules,
     write_bytes,
 )
+from relax_core.engine.debug.requests import RecordedCostsOf
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import Asm, Check, CostsOf, EffectsOf, Failure, Opt, Program, RewriteOf, Script, StageOf
-from relax_core.engine.replies import Stages, StageText
+from relax_core.engine.protocol import (
+    Asm,
+    Check,
+    CostsOf,
+    EffectsOf,
+    Failure,
+    Opt,
+    Program,
+    Request,
+    RewriteOf,
+    Script,
+    StageOf,
+)
+from relax_core.engine.replies import CostsView, Stages, StageText
 
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
 
@@ -101,7 +114,7 @@ def _add_passes(command: Commands) -> None:
     effects.add_argument("--table", metavar="T", help=TABLE_HELP)
     effects.add_argument("--json", action="store_true", help="print one object")
 
-    costs = command("costs", "Say what a call costs behind each pass: operations, bytes, launches, memory.", _costs)
+    costs = command("costs", "Say what a call costs behind each pass, also in a recording.", _costs)
     costs.add_argument("file", metavar="FILE", help=PATH_HELP)
     costs.add_argument("--passes", metavar="P", help=PASSES_HELP)
     costs.add_argument("--table", metavar="T", help=TABLE_HELP)
@@ -272,12 +285,22 @@ def _effects(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _costs(engine: Engine, options: argparse.Namespace) -> int:
-    program = opening.program_at(options.file, pipeline=options.passes, entry=options.entry, table=options.table)
-    view = engine.request(CostsOf(msgspec.structs.replace(program, sizes=opening.sizes_in(options.sizes))))
+    view = engine.request(_costs_asked(options))
     if isinstance(view, Failure):
         return failed(view)
     say(msgspec.json.encode(view).decode() if options.json else view.to_text())
     return 0
+
+
+def _costs_asked(options: argparse.Namespace) -> Request[CostsView]:
+    """Return what to ask of the file: all forms of a recorded pipeline, unless passes are to be run on one."""
+    found = opening.pipeline_at(options.file) if options.passes is None else None
+    sizes = opening.sizes_in(options.sizes)
+    if found is not None:
+        asked = opening.read_options(entry=options.entry)
+        return RecordedCostsOf(opening.parcel_of(found), msgspec.structs.replace(asked, sizes=sizes))
+    program = opening.program_at(options.file, pipeline=options.passes, entry=options.entry, table=options.table)
+    return CostsOf(msgspec.structs.replace(program, sizes=sizes))
 
 
 def _asm(engine: Engine, options: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from relax_core.engine.debug.requests import (
     OwnPassOf,
     ProfileOf,
     RecordedCallsOf,
+    RecordedCostsOf,
     RecordedFaultsOf,
     RecordedFilesOf,
     RecordedFunctionsOf,
@@ -96,6 +97,7 @@ from relax_core.engine.screens import (
     source_view,
     stage_views,
 )
+from relax_core.engine.screens.recorded import costs as recorded_costs
 from relax_core.engine.screens.recorded import graphs as recorded_graphs
 from relax_core.engine.screens.recorded import programs as recorded_programs
 from relax_core.engine.screens.recorded import stages as recorded_stages
@@ -206,6 +208,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(RunFormsOf, _forms_run),
             _row(ReproducerOf, _reproduced),
             _row(RecordedOf, recorded_stages.recorded),
+            _row(RecordedCostsOf, recorded_costs.costs),
             _row(RecordedFaultsOf, recorded_stages.faults),
             _row(RecordedTextsOf, recorded_stages.texts),
             _row(RecordedFilesOf, recorded_stages.files),

@@ -413,3 +413,11 @@ def test_an_uploaded_folder_ends_at_the_culprit_and_its_reproducer_fails(
     done = subprocess.run((sys.executable, path), capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "after Third: result 0: 6 of 6 elements differ; the first at [0, 0]" in done.stdout
+
+
+def test_costs_of_every_form_are_counted() -> None:
+    app = uploaded(log(), screen(compared_as="costs"))
+    (shown,) = app.dataframe
+    stages = [str(stage) for stage in cast("Any", shown.value)["Stage"]]
+    assert [stage.split(" ", 1)[1] for stage in stages] == ["First", "**Second** <b>", "Third"]
+    assert "-1 relax.add" in words(app)

@@ -1,8 +1,9 @@
 """How many operations on values a prim func performs, counted from its loops without running it.
 
 An operation is a sum, product, quotient, remainder, minimum, maximum, or a call of a mathematical function, in each
-lane of a vector; comparisons, conversions and all arithmetic of indices count for nothing. Guards count as if they
-held, and of two branches the one with more operations counts, so that the number is an upper bound.
+lane of a vector; a product that is added at once is two. Comparisons, conversions and all arithmetic of indices count
+for nothing. Guards count as if they held, and of two branches the one with more operations counts, so that the number
+is an upper bound.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Final, TypeAlias
 
 from relax_core.analysis.cost.sizes import Sizes, UnknownCostError, known_size, size_of
 from relax_core.ir.node import Node, children
-from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, Select, lanes_of
+from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, Select, StringImm, lanes_of
 from relax_core.ir.tir import (
     AssertStmt,
     Block,
@@ -36,6 +37,10 @@ _NO_OPERATION: Final = frozenset(
     ("reinterpret", "if_then_else", "likely", "Broadcast", "Ramp", "Shuffle", "bitwise_and", "bitwise_or",
      "bitwise_xor", "bitwise_not", "shift_left", "shift_right", "isnan", "isinf", "isfinite")
 )  # fmt: skip
+_NAMING: Final = frozenset(("call_llvm_intrin", "call_llvm_pure_intrin"))
+"""Calls that name what they call."""
+_FUSED: Final = ("llvm.fma", "llvm.fmuladd")
+"""A product and a sum at once."""
 _NO_WORK: Final = frozenset(("ret", "assume", "tvm_storage_sync"))
 """Intrinsics that a statement may evaluate without computing anything."""
 
@@ -138,6 +143,12 @@ def _in_value(root: PrimExpr) -> int:
             case Binary(op=op, a=a, b=b, dtype=dtype):
                 total += lanes_of(dtype) if op in _OPERATIONS else 0
                 waiting += (a, b)
+            case Intrinsic(name="fma", args=args, dtype=dtype):
+                total += 2 * lanes_of(dtype)
+                waiting += args
+            case Intrinsic(name=name, args=(_, StringImm(value=called), *args), dtype=dtype) if name in _NAMING:
+                total += lanes_of(dtype) * (2 if called.startswith(_FUSED) else 1)
+                waiting += args
             case Intrinsic(name=name, args=args, dtype=dtype):
                 total += lanes_of(dtype) if name not in _NO_OPERATION else 0
                 waiting += args

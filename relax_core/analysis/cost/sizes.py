@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from relax_core.ir.expr import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
+from relax_core.ir.node import preorder
 from relax_core.ir.prim import PrimExpr, PrimVar, bytes_of
-from relax_core.ir.tir import BufferLoad
 
 Sizes: TypeAlias = Mapping[PrimVar, int]
 _TENSOR = "the size of a tensor"
@@ -31,7 +31,8 @@ def size_of(expr: PrimExpr, sizes: Sizes, what: str) -> int:
 
 def known_size(expr: PrimExpr, sizes: Sizes) -> int | None:
     """Return the value of a size, `None` if it depends on more than `sizes`."""
-    if isinstance(expr, BufferLoad):
+    if any(not isinstance(part, PrimExpr) for part in preorder(expr)):
+        # It depends on what is in a buffer.
         return None
     try:
         found = evaluate(expr, sizes)

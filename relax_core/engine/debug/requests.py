@@ -19,6 +19,7 @@ from relax_core.engine.halving.reply import Budget
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
+    CostsView,
     Crash,
     OwnPass,
     RecordedFaults,
@@ -140,6 +141,13 @@ class RecordedFaultsOf(Request[RecordedFaults], frozen=True):
     """Read and check every form of the program."""
 
     parcel: Parcel
+
+
+class RecordedCostsOf(Request[CostsView], frozen=True):
+    """Count what one call costs in each form of the program, with the entry and the sizes of `options`."""
+
+    parcel: Parcel
+    options: Program
 
 
 class RecordedTextsOf(Request[RecordedTexts], frozen=True):
@@ -296,6 +304,7 @@ class ReproducerOf(Request[Reproduced], frozen=True):
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
 AnyRecordedRequest: TypeAlias = (
     RecordedOf
+    | RecordedCostsOf
     | RecordedFaultsOf
     | RecordedTextsOf
     | RecordedFilesOf

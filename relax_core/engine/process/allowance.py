@@ -18,6 +18,7 @@ from relax_core.engine.debug.requests import (
     LifeOf,
     OwnPassOf,
     RecordedCallsOf,
+    RecordedCostsOf,
     RecordedFaultsOf,
     RecordedFilesOf,
     RecordedOf,
@@ -73,6 +74,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         RunFormsOf: _COMPARISON,
         ReproducerOf: _COMPARISON,
         OwnPassOf: _COMPARISON,
+        RecordedCostsOf: _COMPARISON,
         RecordedFaultsOf: _COMPARISON,
         RecordedCallsOf: _COMPARISON,
         CrashOf: _COMPARISON,
@@ -116,6 +118,7 @@ def doing(message: object) -> str:
             | Check()
             | PipelineFormOf()
             | RecordedOf()
+            | RecordedCostsOf()
             | RecordedFaultsOf()
             | RecordedTextsOf()
             | RecordedFilesOf()

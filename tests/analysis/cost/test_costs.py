@@ -321,3 +321,29 @@ def test_a_value_without_a_variable_counts_each_time() -> None:
         "operators that are no kernels yet": 3,
         "memory: results that have no variable": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        ("A[i] * B[i] + A[0]", 16),
+        ('T.call_llvm_pure_intrin("float32", "llvm.fmuladd", A[i], B[i], A[0])', 16),
+        ('T.call_llvm_pure_intrin("float32", "llvm.sqrt", A[i])', 8),
+    ],
+)
+def test_a_product_that_is_added_at_once_is_two_operations(value: str, operations: int) -> None:
+    text = f"""from tvm.script import ir as I, relax as R, tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            B[i] = {value}
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32")) -> R.Tensor((8,), "float32"):
+        y = R.call_tir(Module.k, (x,), out_ty=R.Tensor((8,), "float32"))
+        return y
+"""
+    assert rc.costs_of(rc.parse(text)).operations == operations

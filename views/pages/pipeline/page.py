@@ -29,6 +29,7 @@ from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
 from views.pages.pipeline.calls import show_calls
 from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass, show_structure
+from views.pages.pipeline.costs import show_recorded_costs
 from views.pages.pipeline.crash import show_crash
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.inputs import choose_inputs, known_inputs, options_for
@@ -57,6 +58,7 @@ _VIEW_NAMES: Final = {
     "structure": "Structure",
     "functions": "Functions",
     "ours": "Our pass",
+    "costs": "Costs",
     "calls": "Calls",
 }
 _ROWS_SHOWN: Final = 12
@@ -186,18 +188,19 @@ def _choose_view(view: RecordedView) -> None:
     def picked() -> None:
         select(compared_as=(st.session_state["pipeline.view"] or shown).removeprefix("text"))
 
-    st.segmented_control(
-        "View",
-        VIEWS if view.runs else VIEWS[:-1],
-        key="pipeline.view",
-        format_func=_VIEW_NAMES.__getitem__,
-        on_change=picked,
-        label_visibility="collapsed",
-        width="content",
-    )
-    st.session_state["pipeline.follow"] = bool(state(PipelineState).followed)
     words = "What the marked line became and what it stems from, matched through all forms of the program"
-    st.toggle("Life", key="pipeline.follow", help=words, on_change=_follow)
+    st.session_state["pipeline.follow"] = bool(state(PipelineState).followed)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+        st.segmented_control(
+            "View",
+            VIEWS if view.runs else VIEWS[:-1],
+            key="pipeline.view",
+            format_func=_VIEW_NAMES.__getitem__,
+            on_change=picked,
+            label_visibility="collapsed",
+            width="content",
+        )
+        st.toggle("Life", key="pipeline.follow", help=words, on_change=_follow)
 
 
 def _follow() -> None:
@@ -270,6 +273,8 @@ def _show_sides(parcel: Parcel, sides: tuple[int, int], line: str, options: Prog
             show_functions(parcel, *sides)
         case "ours":
             show_own_pass(parcel, sides[1], options, _HEIGHT)
+        case "costs":
+            show_recorded_costs(parcel, options)
         case _:
             _show_texts(parcel, sides, line, files)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from views.state import rules
 
-VIEWS = ("text", "graph", "structure", "functions", "ours", "calls")
+VIEWS = ("text", "graph", "structure", "functions", "ours", "costs", "calls")
 
 
 @dataclass(frozen=True, slots=True)
