@@ -20,7 +20,7 @@ from relax_core.ir.integer.prove import simplify
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.notation.show import show_prim
-from relax_core.ir.prim import IntImm, PrimExpr, binary
+from relax_core.ir.prim import IntImm, PrimExpr, binary, is_number
 from relax_core.ir.rewriting.builder import names_in
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import NoOptions, Pass, PassContext
@@ -84,8 +84,16 @@ def _size(dims: Expr, dtype: str, type_of: Mapping[Node, Type]) -> tuple[Expr, s
         return dims, dtype
     total: PrimExpr = IntImm(dtype_bytes(dtype))
     for value in values:
-        total = binary("*", total, value)
-    return shape((simplify(total),)), "uint8"
+        total = _times(total, value)
+    return shape((total,)), "uint8"
+
+
+def _times(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """Multiply numbers at the front, as TVM does: the order of a symbolic product is that of the shape."""
+    if is_number(a, 1) or is_number(b, 1):
+        return b if is_number(a, 1) else a
+    product = binary("*", a, b)
+    return simplify(product) if isinstance(a, IntImm) and isinstance(b, IntImm) else product
 
 
 def dtype_bytes(dtype: str) -> int:
