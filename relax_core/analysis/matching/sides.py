@@ -78,7 +78,12 @@ class Sides:
     def known(self, operand: Operand) -> "Operand | None":
         """Return what an operand was before, `None` if that is not known."""
         is_inside = bool(self.argument)
+        seen: set[tuple[Part, bool]] = set()
         while isinstance(operand, Part):
+            if (operand, is_inside) in seen:
+                # Names that stand for each other say nothing.
+                return None
+            seen.add((operand, is_inside))
             found = (self.inside.get(operand) if is_inside else None) or self.links.counterpart.get(operand)
             if is_inside and operand in self.argument:
                 # An argument is a value of the caller, even where a function calls itself.

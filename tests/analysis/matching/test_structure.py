@@ -86,7 +86,14 @@ def test_a_block_of_another_kind_and_what_is_outside_of_functions_are_told() -> 
 
 @pytest.mark.parametrize(
     "path",
-    ["relax/mlp.py", "relax/even_odd.py", "relax/closure_captures.py", "relay/conditional.relay", "tir/row_softmax.py"],
+    [
+        "relax/mlp.py",
+        "relax/even_odd.py",
+        "prim/prim_factorial.py",
+        "relax/closure_captures.py",
+        "relay/conditional.relay",
+        "tir/row_softmax.py",
+    ],
 )
 @pytest.mark.parametrize("is_recorded", [True, False], ids=("recorded", "matched"))
 def test_a_stage_has_no_change_exactly_if_its_modules_are_equal(path: str, *, is_recorded: bool) -> None:
