@@ -42,9 +42,8 @@ export function problems(scene: Scene): Child {
   const staged = model.stages.flatMap((stage) =>
     stage.problems.map((problem): Found => ({ problem, stage: stage.name, free: undefined })),
   );
-  const result = model.problems.map(
-    (problem): Found => ({ problem, stage: "PartitionGraph", free: names.get(problem.message) }),
-  );
+  const last = model.stages.at(-1)?.name ?? "";
+  const result = model.problems.map((problem): Found => ({ problem, stage: last, free: names.get(problem.message) }));
   const found = [...staged, ...result];
   if (!found.length) return "";
   const columns = [["Code"], ["Pass"], ["What is wrong"], [""]] as const;
