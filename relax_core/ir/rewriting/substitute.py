@@ -150,7 +150,8 @@ def substitute(root: N, vars: Mapping[Var, Expr] | None = None, symbols: Mapping
     """Return `root` with variables and symbolic dimensions replaced, inside types as well.
 
     A variable whose annotation changes becomes one new variable at all its occurrences. A shape variable in a type
-    is replaced only by a variable or by a `ShapeExpr`, whose dimensions take its place.
+    is replaced only by a variable or by a `ShapeExpr`, whose dimensions take its place. Scalar expressions in which
+    dimensions were replaced are folded as `replace_symbols` does.
     """
     by_var, by_symbol = dict(vars or {}), dict(symbols or {})
     memo: dict[Node, Node] = {}
@@ -175,6 +176,8 @@ def substitute(root: N, vars: Mapping[Var, Expr] | None = None, symbols: Mapping
             memo[current] = by_symbol.get(current, current)
         else:
             rebuilt = map_children(current, memo.__getitem__)
+            if by_symbol and rebuilt is not current:
+                rebuilt = _folded(current, rebuilt)
             memo[current] = with_types(rebuilt, lambda type_: map_type(type_, change_prim, change_var))
     return cast("N", memo[root])
 
@@ -219,7 +222,10 @@ def free_vars(expr: Node) -> tuple[Var, ...]:
 
 
 def replace_symbols(expr: PrimExpr, symbols: Mapping[PrimVar, PrimExpr]) -> PrimExpr:
-    """Return `expr` with the variables in `symbols` replaced; integer constants fold."""
+    """Return `expr` with the variables in `symbols` replaced.
+
+    Integer constants fold, and a number that comes to stand in front of a sum or a product goes behind, as in TVM.
+    """
     if isinstance(expr, IntImm):
         return expr
     if isinstance(expr, PrimVar):
@@ -227,18 +233,24 @@ def replace_symbols(expr: PrimExpr, symbols: Mapping[PrimVar, PrimExpr]) -> Prim
     memo: dict[Node, Node] = {}
     for current in postorder(expr):
         rebuilt = map_children(current, memo.__getitem__)
-        match rebuilt:
-            case PrimVar() if rebuilt in symbols:
-                memo[current] = symbols[rebuilt]
-            case Binary(op=op, a=IntImm(), b=IntImm()) if op not in ("/", "//", "%"):
-                folded = simplify(rebuilt)
-                # A sum that wraps around is left to whoever computes it.
-                memo[current] = _with_span(folded, current) if _fits(folded) else rebuilt
-            case _:
-                memo[current] = rebuilt
+        known = symbols.get(rebuilt) if isinstance(rebuilt, PrimVar) else None
+        memo[current] = _folded(current, rebuilt) if known is None else known
     result = memo[expr]
     assert isinstance(result, PrimExpr), "a scalar expression stays one"
     return result
+
+
+def _folded(old: Node, rebuilt: Node) -> Node:
+    """Return a scalar expression in which variables were replaced, with numbers folded or at the back."""
+    match rebuilt:
+        case Binary(op=op, a=IntImm(), b=IntImm()) if op not in ("/", "//", "%"):
+            folded = simplify(rebuilt)
+            # A sum that wraps around is left to whoever computes it.
+            return _with_span(folded, old) if _fits(folded) else rebuilt
+        case Binary(op="*" | "+", a=IntImm() as number, b=other) if number not in old.PARTS(old):
+            return replace(rebuilt, a=other, b=number)
+        case _:
+            return rebuilt
 
 
 def _fits(expr: PrimExpr) -> bool:
