@@ -41,6 +41,11 @@ def is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def is_true(node: ast.expr) -> bool:
+    """Tell whether an argument is `True`."""
+    return isinstance(node, ast.Constant) and node.value is True
+
+
 def text_argument(context: Context, node: ast.expr, what: str) -> str:
     """Read a string."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import source_of
-from relax_core.frontend.tvmscript.tir.arguments import given
+from relax_core.frontend.tvmscript.tir.arguments import given, is_true
 from relax_core.frontend.tvmscript.tir.reader import TirReader
 from relax_core.frontend.tvmscript.unread import read_arguments, refuse_repeated, tell_arguments, tell_keys
 from relax_core.ir.intrinsics import DICTIONARY, GLOBAL, KEYWORD, NONE, POINTER_TYPE
@@ -121,13 +121,16 @@ def _vload(reader: TirReader, buffer: Buffer, node: ast.Call) -> PrimExpr:
         dtype = dtype_of(indices[-1])
         args = (indices[-1], const(1, dtype), const(lanes, "int32"))
         indices[-1] = Intrinsic("Ramp", args, vector_of(dtype, lanes), span=context.span(node))
-    loaded = BufferLoad(buffer, tuple(indices), span=context.span(node))
-    if "predicate" not in values:
-        return loaded
-    # 0.25 writes so what 0.27 writes as T.masked_load.
-    dtype = dtype_of(loaded)
-    parts = (StringImm(dtype), BufferRef(buffer, is_pointer=False), *indices, reader.read(values["predicate"]))
-    return Intrinsic("masked_load", parts, dtype, span=context.span(node))
+    return _masked_load(reader, BufferLoad(buffer, tuple(indices), span=context.span(node)), values.get("predicate"))
+
+
+def _masked_load(reader: TirReader, load: BufferLoad, predicate: ast.expr | None) -> PrimExpr:
+    """Load the lanes that `predicate` selects, if there is one: 0.25 writes so what 0.27 writes as T.masked_load."""
+    if predicate is None or is_true(predicate):
+        return load
+    dtype = dtype_of(load)
+    parts = (StringImm(dtype), BufferRef(load.buffer, is_pointer=False), *load.indices, reader.read(predicate))
+    return Intrinsic("masked_load", parts, dtype, span=load.span)
 
 
 def _access_pointer(reader: TirReader, buffer: Buffer, node: ast.Call) -> PrimExpr:
@@ -302,7 +305,9 @@ def _call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
         case "load":
             values = given(reader.context, node, "dtype buffer_var index predicate", 3)
             index = (reader.read(values["index"]),)
-            return BufferLoad(flat_buffer(reader, values["buffer_var"], node), index, span=reader.context.span(node))
+            buffer = flat_buffer(reader, values["buffer_var"], node)
+            loaded = BufferLoad(buffer, index, span=reader.context.span(node))
+            return _masked_load(reader, loaded, values.get("predicate"))
         case "":
             return _global_call(reader, node)
         case _:

@@ -16,6 +16,7 @@ from relax_core.frontend.tvmscript.scope import POISONED, Entity, Several
 from relax_core.frontend.tvmscript.tir import block, old_block, variable
 from relax_core.frontend.tvmscript.tir import macro as tir_macro
 from relax_core.frontend.tvmscript.tir import scoped as tir_scoped
+from relax_core.frontend.tvmscript.tir.arguments import given, is_true
 from relax_core.frontend.tvmscript.tir.body import BlockParts, Scoped, TirBody
 from relax_core.frontend.tvmscript.tir.expr import flat_buffer
 from relax_core.frontend.tvmscript.tir.loop import LOOPS, read_head, without_else
@@ -146,7 +147,7 @@ def _inner(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
     return read_statements(TirBody(body.reader.inner(), is_function=False), statements)
 
 
-def _store(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> Stmt:
+def _store(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> BufferStore:
     buffer, indices = reader.element(target)
     lanes = lanes_of(dtype_of(indices[-1])) if indices else 1
     dtype = buffer.dtype if lanes == 1 else vector_of(buffer.dtype, lanes * lanes_of(buffer.dtype))
@@ -163,21 +164,20 @@ def _masked(reader: TirReader, store: BufferStore, predicate: ast.expr) -> Stmt:
     return Evaluate(Intrinsic("masked_store", parts, "void", span=store.span), span=store.span)
 
 
-def _stored(reader: TirReader, statement: ast.stmt, name: str, args: list[ast.expr]) -> Stmt | None:
+def _stored(reader: TirReader, statement: ast.stmt, name: str, call: ast.Call) -> Stmt:
     """Read `T.buffer_store(B, v, [i])`, and `T.store(B.data, i, v, True)`, as 2021 printed a lowered store."""
-    match name, args:
-        case "store", [pointer, index, value, *mask]:
-            buffer = flat_buffer(reader, pointer, statement)
-            made = BufferStore(buffer, (reader.read(index),), reader.read(value), span=reader.context.span(statement))
-            is_whole = not mask or (isinstance(mask[0], ast.Constant) and mask[0].value is True)
-            return made if is_whole else _masked(reader, made, mask[0])
-        case "buffer_store", [buffer, value, ast.List(elts=indices) | ast.Tuple(elts=indices)]:
-            index = ast.copy_location(ast.Tuple(indices, ast.Load()), statement)
-            return _store(
-                reader, statement, ast.copy_location(ast.Subscript(buffer, index, ast.Store()), statement), value
-            )
-        case _:
-            return None
+    if name == "store":
+        values = given(reader.context, call, "buffer_var index value predicate", 3)
+        buffer, index = flat_buffer(reader, values["buffer_var"], statement), (reader.read(values["index"]),)
+        made = BufferStore(buffer, index, reader.read(values["value"]), span=reader.context.span(statement))
+    else:
+        values = given(reader.context, call, "buffer value indices predicate", 3)
+        items = values["indices"]
+        index = ast.Tuple(items.elts if isinstance(items, ast.List | ast.Tuple) else [items], ast.Load())
+        target = ast.Subscript(values["buffer"], ast.copy_location(index, statement), ast.Store())
+        made = _store(reader, statement, ast.copy_location(target, statement), values["value"])
+    predicate = values.get("predicate")
+    return made if predicate is None or is_true(predicate) else _masked(reader, made, predicate)
 
 
 def _vstore(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> BufferStore:
@@ -395,10 +395,8 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
             message = f"`{source_of(value)}` is not kept: buffers keep their shape here"
             context.report("PA040", value, message, severity="note")
             return None
-        case "store" | "buffer_store", ast.Call(args=[_, _, _, *_]) if (
-            stored := _stored(reader, statement, name, value.args)
-        ) is not None:
-            return stored
+        case "store" | "buffer_store", ast.Call():
+            return _stored(reader, statement, name, value)
         case _, ast.Call(
             func=ast.Attribute(value=ast.Name() as name_of_buffer, attr="vstore"),
             args=[index, item],

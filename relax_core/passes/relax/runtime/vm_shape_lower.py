@@ -13,6 +13,7 @@ from relax_core.ir.expr import (
     BindingBlock,
     Call,
     DataflowBlock,
+    DataTypeImm,
     Expr,
     ExternFunc,
     Function,
@@ -480,9 +481,7 @@ class _Lowering:
                 if new in self.read:
                     self.read[binding.var] = self.read[new]
                 elif new is not value and is_op_call(value, "relax.vm.alloc_tensor"):
-                    known = self.type_of.get(value)
-                    assert isinstance(known, TensorType), "an allocation is a tensor"
-                    self.read[binding.var] = TensorType(None, known.dtype, known.ndim)
+                    self.read[binding.var] = _allocated(value)
                 return binding if new is value else replace(binding, value=self.ctx.derive(new, value))
 
     def value(self, value: Expr) -> Expr:
@@ -523,6 +522,15 @@ class _Lowering:
         dtype = dtype_of(value.value)
         typed = () if dtype.startswith(("int", "uint")) else (dtype_argument(dtype),)
         return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, *typed, result=PrimType(dtype))
+
+
+def _allocated(call: Call) -> Type:
+    """Return what is known of a tensor whose size is read from the heap: its rank and its data type."""
+    match call.args:
+        case (_, _, ShapeExpr(values=dims), DataTypeImm(value=dtype), *_):
+            return TensorType(None, dtype, len(dims))
+        case _:
+            return TensorType(None)
 
 
 def _known(value: ShapeExpr | PrimValue) -> Type:
