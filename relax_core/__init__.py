@@ -59,6 +59,7 @@ _MODULE_OF = MappingProxyType(
         "Tolerance": runs,
         "VirtualMachine": runs,
         "after_rewrites": runs,
+        "as_reported": runs,
         "binding_values": runs,
         "bisect_modules": runs,
         "bisect_passes": runs,

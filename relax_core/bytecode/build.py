@@ -6,6 +6,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
+from relax_core.passes.historic import as_reported
 from relax_core.passes.pipeline import (
     Passes,
     default_pipeline,
@@ -31,21 +32,17 @@ REQUIRED = (
 )
 
 
-def reported(pipeline: str) -> str:
-    """Return `pipeline` with the LambdaLift of 2022."""
-    return pipeline.replace("LambdaLift", "LambdaLift(names='2022')")
-
-
 def build(module: IRModule, *, passes: Passes | None = None, as_in: AsIn = "fixed") -> Executable:
     """Compile `module` through `passes`, the default pipeline if `None`, and what the machine needs besides.
 
     A pipeline that lowers only some functions or operators is enough: the machine evaluates what is left.
+    `as_in="reported"` builds with the bugs that were reported of passes (`as_reported`) and of the code generator.
 
     Raises:
         CompileError: the module has errors, a pass failed, or the code generator refused something.
     """
-    if passes is None and as_in == "reported":
-        passes = reported(default_pipeline(module))
+    if as_in == "reported" and (passes is None or isinstance(passes, str)):
+        passes = as_reported(default_pipeline(module) if passes is None else passes)
     return build_stages(module, run_pipeline(module, passes), as_in=as_in)
 
 

@@ -17,6 +17,7 @@ from relax_core.cli.terminal import (
     Commands,
     Engine,
     UsageError,
+    as_in_option,
     complain,
     constants_option,
     failed,
@@ -70,10 +71,9 @@ def add_debugging(command: Commands) -> None:
     run.add_argument("--dump", metavar="NPZ", help="where to write the value of every binding: FUNCTION.VARIABLE")
     run.add_argument("--trace", metavar="RXT", help="where to write the run with all its events, to be looked at later")
     change_options(run)
+    as_in_option(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
-    run.add_argument(
-        "--memory", action="store_true", help="print what is held in memory when, and what is used too late"
-    )
+    run.add_argument("--memory", action="store_true", help="print what memory holds when, and what is used too late")
     run.add_argument("--json", action="store_true", help="print one object: the result, or with --memory what it finds")
 
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
@@ -166,6 +166,7 @@ def _as_asked(program: Program, options: argparse.Namespace, recording: "pipelin
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
         poisons_memory=options.poison_memory,
+        as_in=getattr(options, "as_in", "fixed"),
     )
 
 

@@ -16,6 +16,7 @@ from relax_core.cli.terminal import (
     Commands,
     Engine,
     UsageError,
+    as_in_option,
     complain,
     complain_of,
     constants_option,
@@ -42,6 +43,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.replies import CostsView, Stages, StageText
 
+_NO_CASE = "BC001"
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
 
 
@@ -83,6 +85,7 @@ def _add_passes(command: Commands) -> None:
     constants_option(opt)
     opt.add_argument("--table", metavar="T", help=TABLE_HELP)
     opt.add_argument("--rules", metavar="R", help=RULES_HELP)
+    as_in_option(opt)
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
     opt.add_argument(
@@ -191,7 +194,7 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants)
-    program = msgspec.structs.replace(with_rules(program, options.rules), verify=options.verify)
+    program = msgspec.structs.replace(with_rules(program, options.rules), verify=options.verify, as_in=options.as_in)
     reply = engine.request(Opt(program))
     if isinstance(reply, Failure):
         return failed(reply)
@@ -219,7 +222,16 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
             complain(f"note: {text}")
     for text in last.problems:
         complain(text)
-    return DIAGNOSED if last.problems else 0
+    return DIAGNOSED if last.problems else _generated(engine, program)
+
+
+def _generated(engine: Engine, program: Program) -> int:
+    """Say what the code generator of the time had no case for, where the bugs that were reported are on."""
+    if program.as_in == "fixed":
+        return 0
+    reply = engine.request(Asm(program, "bytecode"))
+    is_refused = isinstance(reply, Failure) and any(item.code == _NO_CASE for item in reply.problems)
+    return failed(reply) if isinstance(reply, Failure) and is_refused else 0
 
 
 def _diff(engine: Engine, options: argparse.Namespace) -> int:

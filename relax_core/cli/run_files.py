@@ -95,6 +95,7 @@ def _given(options: argparse.Namespace, mode: str = "exact") -> list[str]:
     given = [name for key, name in _OF_A_RUN if getattr(options, key, None) not in (None, "", 0, False, [])]
     given += ["--passes"] if getattr(options, "passes", None) is not None else []
     given += ["--rules"] if getattr(options, "rules", None) else []
+    given += ["--as-in"] if getattr(options, "as_in", "fixed") != "fixed" else []
     return [*given, "--mode"] if getattr(options, "mode", mode) not in ("exact", mode) else given
 
 

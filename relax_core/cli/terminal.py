@@ -23,6 +23,9 @@ FILE_HELP = "a TVMScript or Relay file; - reads standard input"
 PATH_HELP = f"{FILE_HELP}; or stages: a folder, a zip or a trace, a log; PATH@N is the stage N of them"
 CONSTANTS_HELP = "an archive of the tensors that TVM's text leaves out: const_0, const_1, ... by their numbers"
 PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps', or a pipeline of TVM: zero, default_build"
+_AS_IN_HELP = (
+    "reported: LambdaLift, PlanDevices, AnnotateTarget and the code generator have the bugs that were reported of them"
+)
 _STANDARD_INPUT = "-"
 ARCHIVE_BYTES: Final = 1024 * MEGABYTE
 """Size of the largest archive that is read; one for the worker has to fit into a request as well."""
@@ -97,6 +100,11 @@ def _standard_input() -> bytes:
 def constants_option(made: argparse.ArgumentParser) -> None:
     """Add the option that names an archive of constants."""
     made.add_argument("--constants", metavar="NPZ", help=CONSTANTS_HELP)
+
+
+def as_in_option(made: argparse.ArgumentParser) -> None:
+    """Add the option that switches on the bugs that were reported of passes and of the code generator."""
+    made.add_argument("--as-in", choices=("fixed", "reported"), default="fixed", help=_AS_IN_HELP)
 
 
 def read_bytes(path: str, limit_bytes: int = ARCHIVE_BYTES) -> bytes:

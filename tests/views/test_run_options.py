@@ -51,6 +51,18 @@ def test_elements_that_nothing_wrote_are_looked_for_on_request() -> None:
     assert "JT020" in said(app)
 
 
+def test_the_bugs_that_were_reported_are_switched_on_and_off_on_the_page() -> None:
+    app = opened("run", screen(sample="seeds/print_closure.py", as_in="reported"))
+    assert "BC001" in said(app)
+    app.toggle(key="run.as_in").set_value(False).run()
+    assert "BC001" not in said(app)
+    assert "as_in" in app.query_params
+    assert run_of(app)["problem"] is None
+    app.toggle(key="run.as_in").set_value(True).run()
+    assert app.query_params["as_in"] == "reported"
+    assert "BC001" in said(app)
+
+
 def test_a_size_of_no_dimension_is_said_and_dropped() -> None:
     app = opened("run", screen(sample=SIZED, dims="m=5,q=4,n=3"))
     assert app.query_params["dims"] == "m=5,n=3"

@@ -30,6 +30,8 @@ class ProgramState:
     """A run stops at an element that nothing wrote."""
     poisoned: int = rules.switch()
     """Each new tensor in a storage is filled with bytes 0xFF."""
+    as_in: str = rules.choice("fixed", "reported")
+    """Whether passes and the code generator have the bugs that were reported of them."""
     table: str = rules.text(kept="edit")
     """The sample of a table of patterns."""
     table_text: str = rules.packed("tz", kept="edit")

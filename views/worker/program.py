@@ -1,7 +1,7 @@
 """The program that is open, as the engine is told of it."""
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -36,6 +36,11 @@ def text_of(chosen: ProgramState) -> str:
 def mode_of(chosen: ProgramState) -> Mode:
     """Return the numerical mode that is chosen, the default one if it is none."""
     return MODES[MODES.index(chosen.mode)] if chosen.mode in MODES else DEFAULT_OPTIONS.mode
+
+
+def as_in_of(chosen: ProgramState) -> Literal["fixed", "reported"]:
+    """Return whether the bugs that were reported are switched on."""
+    return "reported" if chosen.as_in == "reported" else "fixed"
 
 
 def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
@@ -76,6 +81,7 @@ def program_of(chosen: ProgramState) -> Program:
         mode=mode_of(chosen),
         finds_uninitialised=bool(chosen.unwritten),
         poisons_memory=bool(chosen.poisoned),
+        as_in=as_in_of(chosen),
     )
 
 

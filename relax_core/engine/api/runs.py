@@ -12,6 +12,7 @@ from relax_core.engine.screens.origins_view import origins
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.historic import as_reported
 from relax_core.passes.own import register_pass
 from relax_core.passes.pipeline import pass_, run_pipeline, verify
 from relax_core.passes.single_rewrites import after_rewrites, without_rewrite
@@ -27,6 +28,7 @@ __all__ = [
     "Tolerance",
     "VirtualMachine",
     "after_rewrites",
+    "as_reported",
     "binding_values",
     "bisect_modules",
     "bisect_passes",

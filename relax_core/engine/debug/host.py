@@ -7,6 +7,7 @@ from typing import Any
 import numpy.typing as npt
 
 from relax_core.bytecode.build import build
+from relax_core.bytecode.compile import AsIn
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import RunError
 from relax_core.engine.debug import bisect
@@ -47,18 +48,19 @@ def run(
     entry: str = "main",
     passes: Passes | None = None,
     stand_ins: Mapping[str, StandIn] | None = None,
+    as_in: AsIn = "fixed",
 ) -> Ran:
     """Run a function of a module on NumPy arrays, through the default pipeline unless `passes` say otherwise.
 
     `stand_ins` answer for packed functions by name: "zeros" of the type that the call declares, a Python function, or
-    what a recorded run gave (`recorded_results`).
+    what a recorded run gave (`recorded_results`). `as_in="reported"` switches on the bugs that were reported.
 
     Raises:
         CompileError: the module has errors.
         RunError: the program failed.
     """
     lines: list[str] = []
-    machine = VirtualMachine(build(module, passes=passes), on_output=lines.append, stand_ins=stand_ins)
+    machine = VirtualMachine(build(module, passes=passes, as_in=as_in), on_output=lines.append, stand_ins=stand_ins)
     value = machine[entry](*args)
     return Ran(value, tuple(lines), machine.stand_in_calls)
 

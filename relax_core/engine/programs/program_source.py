@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from relax_core.bytecode.build import reported
 from relax_core.check.check import check, combined
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
@@ -23,6 +22,7 @@ from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import ABSENT_DATA
+from relax_core.passes.historic import as_reported
 from relax_core.passes.pipeline import Step, default_pipeline, read_steps, tolerated_codes
 from relax_core.passes.relax import apply_rules
 from relax_core.pattern.partition.tables import NO_TABLES, Tables, read_tables
@@ -121,12 +121,12 @@ class ProgramSource:
     @property
     def pipeline(self) -> str:
         """The pipeline as text."""
-        if self.program.pipeline is not None:
-            return self.program.pipeline
+        is_reported, given = self.program.as_in == "reported", self.program.pipeline
+        if given is not None:
+            return as_reported(given) if is_reported else given
         # A text of 2022 gets that year's LambdaLift, which keeps `closure = lifted_func_0`: the closure has a register.
-        is_of_2022 = self.program.as_in == "reported" or self.spelling == "2022"
         pipeline = default_pipeline(self.module)
-        pipeline = reported(pipeline) if is_of_2022 else pipeline
+        pipeline = as_reported(pipeline) if is_reported or self.spelling == "2022" else pipeline
         return with_rules_stage(pipeline) if self.program.rules.strip() else pipeline
 
     @property

@@ -15,12 +15,12 @@ from views.shell.frame import bar, group, note, page, status_line
 from views.shell.heights import pane_height, stacked_height
 from views.shell.selecting import graph_of, on_graph
 from views.state.session import opened_groups, select, state
-from views.state.shared import FocusState
+from views.state.shared import FocusState, ProgramState
 from views.widgets.channel import Buttons
 from views.widgets.editor.component import EditorAction, editor
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
-from views.worker.program import given_program
+from views.worker.program import as_in_of, given_program
 
 _DEFAULTS = ("cpu", "cuda", "vulkan", "metal")
 _LIMITS = (1, 2, 10, 99)
@@ -60,7 +60,7 @@ def _options() -> DeviceOptions:
     return DeviceOptions(
         default=current.device if current.device in _DEFAULTS else _DEFAULTS[0],
         clone=bool(current.clone),
-        as_in="reported" if current.as_in == "reported" else "fixed",
+        as_in=as_in_of(state(ProgramState)),
         visits=_VISITS[_VISITS.index(current.visits)] if current.visits in _VISITS else _VISITS[0],
         visit_limit=current.visit_limit if current.visit_limit in _LIMITS else _LIMITS[0],
     )

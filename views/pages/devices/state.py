@@ -13,7 +13,6 @@ class DevicesState:
     """The default one."""
     clone: int = rules.switch()
     """A function that is used on two devices is cloned."""
-    as_in: str = rules.choice("fixed", "reported")
     visits: str = rules.text(40)
     visit_limit: int = rules.number(1, 99, 1)
     visit: int = rules.number(-1, 10**9, -1)

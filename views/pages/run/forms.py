@@ -18,9 +18,11 @@ from views.pages.run.program import given_program
 from views.state.session import select, state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, waiting_in
-from views.worker.program import inputs_of, keep_inputs, mode_of, sizes_of
+from views.worker.program import as_in_of, inputs_of, keep_inputs, mode_of, sizes_of
 
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
+
+_REPORTED: Final = "LambdaLift, PlanDevices, AnnotateTarget and the code generator have the bugs that were reported"
 
 
 def inputs_form(source: SourceView) -> None:
@@ -78,13 +80,17 @@ def options_form() -> None:
     """Choose how kernels round, and what is made of memory that nothing has written."""
     before = state(ProgramState)
     mode, found, poisoned = mode_of(before), bool(before.unwritten), bool(before.poisoned)
-    words = [mode, *(word for word, is_on in (("finds unwritten", found), ("poisons memory", poisoned)) if is_on)]
+    is_reported = as_in_of(before) == "reported"
+    switches = (("finds unwritten", found), ("poisons memory", poisoned), ("as reported", is_reported))
+    words = [mode, *(word for word, is_on in switches if is_on)]
     with st.popover(literal(f"Options: {', '.join(words)}")):
         chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
         finds = st.toggle("Stop at an element that nothing wrote", value=found, key="run.unwritten")
         poisons = st.toggle("Fill new tensors in a storage with 0xFF", value=poisoned, key="run.poisoned", help=_POISON)
-    if (chosen, finds, poisons) != (mode, found, poisoned):
-        select(mode=chosen, unwritten=int(finds), poisoned=int(poisons), time=-1)
+        reported = st.toggle("Bugs as reported", value=is_reported, key="run.as_in", help=_REPORTED)
+    if (chosen, finds, poisons, reported) != (mode, found, poisoned, is_reported):
+        as_in = "reported" if reported else "fixed"
+        select(mode=chosen, unwritten=int(finds), poisoned=int(poisons), as_in=as_in, time=-1)
         st.rerun()
 
 
