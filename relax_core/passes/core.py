@@ -52,9 +52,9 @@ class PassContext:
         self.kept_orders: dict[Function, Values] = {}
         self._before = before
 
-    def rewrite(self, root: N, *rules: Rule) -> N:
-        """Apply `rules` bottom-up to every node below `root`."""
-        return rewrite(root, *rules, log=self.log)
+    def rewrite(self, root: N, *rules: Rule, kinds: tuple[type[Node], ...] = ()) -> N:
+        """Apply `rules` bottom-up to every node below `root`, or to those of `kinds` alone, as `rewrite` says."""
+        return rewrite(root, *rules, log=self.log, kinds=kinds)
 
     def derive(self, new: N, *from_: Node, rule: str = "") -> N:
         """Record that `new` was built from the nodes `from_`, and return it."""

@@ -7,7 +7,9 @@ from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.expr import LEAVES
 from relax_core.ir.node import Node, children, map_children, preorder
+from relax_core.ir.tir import PrimFunc
 from relax_core.source import Span
 
 N = TypeVar("N", bound=Node)
@@ -254,15 +256,23 @@ def rule_name(rule: Rule) -> str:
     return words or getattr(rule, "__name__", "rule").strip("_")
 
 
-def rewrite(root: N, *rules: Rule, log: RewriteLog) -> N:
+_WITHOUT_EXPRESSIONS: Final = (*LEAVES, PrimFunc)
+"""Nodes in which no compound expression of Relax, no binding and no block stands."""
+
+
+def rewrite(root: N, *rules: Rule, log: RewriteLog, kinds: tuple[type[Node], ...] = ()) -> N:
     """Return `root` with `rules` applied bottom-up to every node, each node once however often it occurs.
 
     A rule sees a node whose children are rewritten already, and returns the node that takes its place, a tuple of
     nodes to splice into the parent's tuple field, or `None`. The rules are tried in order on the result of the one
     before. Unchanged parts stay the same objects. No recursion: depth is not limited.
+
+    Rules that change nodes of a few classes only, all of them compound expressions, bindings or blocks of Relax, are
+    tried sooner if `kinds` names these: no other node is handed to them, and leaves and prim funcs are not entered.
     """
     memo: dict[Node, Rewritten] = {}
     changed = memo.__getitem__
+    tried, closed = (kinds, _WITHOUT_EXPRESSIONS) if kinds else (Node, ())
     # `None` says that what is under it on the stack has had its children.
     stack: list[Node | None] = [root]
     while stack:
@@ -273,13 +283,13 @@ def rewrite(root: N, *rules: Rule, log: RewriteLog) -> N:
             log.rebuilt(current, rebuilt)
         elif current in memo:
             continue
-        elif parts := current.PARTS(current):
+        elif not isinstance(current, closed) and (parts := current.PARTS(current)):
             stack += (current, None)
             stack += parts[::-1]
             continue
         else:
             rebuilt = current
-        memo[current] = _apply(rebuilt, rules, log, root)
+        memo[current] = _apply(rebuilt, rules, log, root) if isinstance(rebuilt, tried) else rebuilt
     result = memo[root]
     assert isinstance(result, Node), "the root cannot become several nodes"
     return cast("N", result)

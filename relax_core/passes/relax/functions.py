@@ -34,9 +34,16 @@ from relax_core.passes.functions import change_functions
 RulesFor = Callable[[GlobalVar, Function], tuple[Rule, ...]]
 
 
-def rewrite_functions(module: IRModule, ctx: PassContext, rules_for: RulesFor) -> IRModule:
-    """Return `module` with `rules_for(name, function)` applied to each of its Relax functions."""
-    return change_functions(module, ctx, lambda var, function: ctx.rewrite(function, *rules_for(var, function)))
+def rewrite_functions(
+    module: IRModule, ctx: PassContext, rules_for: RulesFor, kinds: tuple[type[Node], ...] = ()
+) -> IRModule:
+    """Return `module` with `rules_for(name, function)` applied to each of its Relax functions.
+
+    `kinds` are the classes of nodes that the rules change, if they are a few.
+    """
+    return change_functions(
+        module, ctx, lambda var, function: ctx.rewrite(function, *rules_for(var, function), kinds=kinds)
+    )
 
 
 def join_blocks(node: Node) -> Node | None:
@@ -60,6 +67,18 @@ def declared_type(value: Expr) -> Type | None:
             return declared
         case ShapeExpr(values=values):
             return ShapeType(values, len(values))
+        case _:
+            return None
+
+
+def allocated_type(value: Expr) -> TensorType | None:
+    """Return the type of a tensor that is made in a storage, where its shape is written out."""
+    match value:
+        case Call(
+            op=Op(name="relax.memory.alloc_tensor" | "relax.vm.alloc_tensor"),
+            args=(_, _, ShapeExpr(values=dims), DataTypeImm(value=dtype), *_),
+        ):
+            return TensorType(dims, dtype)
         case _:
             return None
 

@@ -53,7 +53,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
         return (allocate,)
 
-    return rewrite_functions(module, ctx, rules_for)
+    return rewrite_functions(module, ctx, rules_for, (VarBinding,))
 
 
 @dataclass(slots=True)

@@ -55,7 +55,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
         return (split,)
 
-    return rewrite_functions(module, ctx, rules_for)
+    return rewrite_functions(module, ctx, rules_for, (VarBinding,))
 
 
 def _explained(binding: VarBinding, size: Expr, unit: str) -> Iterator[UnnumberedRemark]:

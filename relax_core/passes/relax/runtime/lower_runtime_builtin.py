@@ -1,10 +1,12 @@
 """Turn operators of the run time into calls of its builtins."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
 from relax_core.analysis.device.virtual_devices import copy_arguments
+from relax_core.check.inference import TypesWhenRead
 from relax_core.ir.expr import (
     OBJECT,
     Call,
@@ -20,10 +22,11 @@ from relax_core.ir.expr import (
     Tuple,
     Type,
     Var,
+    VarBinding,
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, nodes_in
 from relax_core.ir.prim import PrimVar, StringImm
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ops import OPS
@@ -31,6 +34,7 @@ from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.closures.result_types import map_symbols
 from relax_core.passes.relax.functions import (
+    allocated_type,
     context_call,
     declared_type,
     dtype_argument,
@@ -53,7 +57,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     closure keeps the type of its function, which is only an object in TVM, and a copy to a device none of the
     operator's attributes.
     """
-    type_of = ctx.types_when_read(module)
+    type_of = _TypesOfTensors(module, ctx)
 
     def lower(node: Node) -> Node | None:
         """Rule: operator of the run time -> call of its builtin."""
@@ -68,7 +72,29 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
                 return None
 
     ctx.remark_replacements(lower, lambda item: f"{value_name(item.before)} becomes {_callee(item.after[0])}")
-    return rewrite_functions(module, ctx, lambda _var, _function: (lower,))
+    return rewrite_functions(module, ctx, lambda _var, _function: (lower,), (Call,))
+
+
+class _TypesOfTensors(TypesWhenRead):
+    """The types of a module; what an allocation or a declaration says of a tensor needs no inference."""
+
+    def __init__(self, module: IRModule, ctx: PassContext) -> None:
+        super().__init__(lambda: ctx.types(module))
+        self._module = module
+
+    @cached_property
+    def _allocated(self) -> Mapping[Node, Type]:
+        found: dict[Node, Type] = {}
+        for _, function in self._module.relax_functions:
+            for node in nodes_in(function):
+                # A variable may be another name of a tensor.
+                if isinstance(node, VarBinding) and (made := allocated_type(node.value) or found.get(node.value)):
+                    found[node.var] = made
+        return found
+
+    def __getitem__(self, node: Node) -> Type:
+        known = declared_type(node) if isinstance(node, Expr) else None
+        return known or self._allocated.get(node) or super().__getitem__(node)
 
 
 def _callee(call: Node) -> str:
@@ -88,7 +114,7 @@ def _reshape(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
     """`reshape(x, shape)` is a view; what only the operator can check or work out, such as a -1, is left to it."""
     spec = OPS["relax.reshape"]
     _, target = call.args
-    tensor, shape = (declared_type(arg) or type_of.get(arg, OBJECT) for arg in call.args)
+    tensor, shape = (type_of.get(arg, OBJECT) for arg in call.args)
     if not isinstance(target, ShapeExpr | Var) or not isinstance(shape, ShapeType):
         return None
     if any(constant_value(size) in (-1, 0) for size in shape.values or ()):

@@ -25,7 +25,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             case _:
                 return None
 
-    result = ctx.rewrite(module, promise, unwrap)
+    result = ctx.rewrite(module, promise, unwrap, kinds=(Function, Call))
     name_of: dict[Node, str] = {item.function: item.var.name for item in result.definitions}
 
     def promised(item: Replacement) -> str:

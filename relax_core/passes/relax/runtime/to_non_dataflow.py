@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from relax_core.ir.expr import BindingBlock, DataflowBlock, DataflowVar, Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import BindingBlock, DataflowBlock, DataflowVar, Expr, Function, GlobalVar, SeqExpr, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.passes.core import NoOptions, Pass, PassContext
@@ -36,7 +36,7 @@ def run(
     def change(name: GlobalVar, function: Function) -> Function:
         if not is_meant(name):
             return function
-        return ctx.rewrite(ctx.substitute(function, var_of), block, join_blocks)
+        return ctx.rewrite(ctx.substitute(function, var_of), block, join_blocks, kinds=(DataflowBlock, SeqExpr))
 
     return change_functions(module, ctx, change)
 

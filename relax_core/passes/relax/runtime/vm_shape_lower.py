@@ -13,7 +13,6 @@ from relax_core.ir.expr import (
     BindingBlock,
     Call,
     DataflowBlock,
-    DataTypeImm,
     Expr,
     ExternFunc,
     Function,
@@ -34,7 +33,6 @@ from relax_core.ir.expr import (
     Type,
     Var,
     VarBinding,
-    is_op_call,
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
@@ -49,6 +47,7 @@ from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap
 from relax_core.passes.relax.functions import (
+    allocated_type,
     context_call,
     declared_type,
     dtype_argument,
@@ -480,8 +479,8 @@ class _Lowering:
                 new = new if isinstance(value, Call | Tuple | TupleGetItem) else self.value(value)
                 if new in self.read:
                     self.read[binding.var] = self.read[new]
-                elif new is not value and is_op_call(value, "relax.vm.alloc_tensor"):
-                    self.read[binding.var] = _allocated(value)
+                elif new is not value and (made := allocated_type(value)) is not None:
+                    self.read[binding.var] = TensorType(None, made.dtype, made.ndim)
                 return binding if new is value else replace(binding, value=self.ctx.derive(new, value))
 
     def value(self, value: Expr) -> Expr:
@@ -522,15 +521,6 @@ class _Lowering:
         dtype = dtype_of(value.value)
         typed = () if dtype.startswith(("int", "uint")) else (dtype_argument(dtype),)
         return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, *typed, result=PrimType(dtype))
-
-
-def _allocated(call: Call) -> Type:
-    """Return what is known of a tensor whose size is read from the heap: its rank and its data type."""
-    match call.args:
-        case (_, _, ShapeExpr(values=dims), DataTypeImm(value=dtype), *_):
-            return TensorType(None, dtype, len(dims))
-        case _:
-            return TensorType(None)
 
 
 def _known(value: ShapeExpr | PrimValue) -> Type:
