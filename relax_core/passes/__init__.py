@@ -29,6 +29,7 @@ from relax_core.passes.relax.byoc import (
     link_reference_backend,
     merge_composite_functions,
     run_codegen,
+    split_call_tir_by_pattern,
 )
 from relax_core.passes.relax.closures import elide_closure_wrappers, lambda_lift
 from relax_core.passes.relax.fusion import fuse_ops, fuse_tir
@@ -155,6 +156,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             fuse_ops_by_pattern,
             merge_composite_functions,
             run_codegen,
+            split_call_tir_by_pattern,
             link_reference_backend,
             eliminate_common_subexpr,
             fold_constant,

@@ -1,10 +1,18 @@
-"""Copies of statements that bind variables and buffers of their own."""
+"""Copies of statements and prim funcs that bind variables and buffers of their own."""
 
 from dataclasses import replace
 
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar
-from relax_core.ir.tir import Allocate, Block, DeclBuffer, For, LaunchThread, LetStmt, Stmt
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
+from relax_core.ir.tir import Allocate, Block, Buffer, DeclBuffer, For, LaunchThread, LetStmt, PrimFunc, Stmt
+
+
+def renewed(function: PrimFunc) -> PrimFunc:
+    """Return a copy of a prim func with variables and buffers of its own."""
+    return rewrite(
+        function, lambda node: replace(node) if isinstance(node, PrimVar | Buffer) else None, log=RewriteLog()
+    )
 
 
 def copied(body: Stmt, values: dict[PrimVar, PrimExpr]) -> Stmt:

@@ -21,6 +21,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.rewriting.builder import Emitter, names_in
+from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.external import DESTINATION_COUNT, EXTERNAL, is_external
 from relax_core.passes.functions import with_definitions
@@ -38,7 +39,9 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 def _linked(item: Definition, ctx: PassContext) -> Definition:
     function = item.function
-    assert isinstance(function, Function), "only functions of Relax are handed over"
+    if isinstance(function, PrimFunc):
+        return _linked_kernel(item, function, ctx)
+    assert isinstance(function, Function), "what is handed over is a function of Relax or a prim func"
     assert isinstance(function.body, SeqExpr), "what is handed over is in normal form"
     emitter = Emitter(names_in(function))
     destinations: list[Var] = []
@@ -56,6 +59,13 @@ def _linked(item: Definition, ctx: PassContext) -> Definition:
     )
     ctx.remark(function, "applied", f"@{item.var.name} is run by the reference backend")
     return ctx.derive(replace(item, function=ctx.derive(linked, function)), item)
+
+
+def _linked_kernel(item: Definition, kernel: PrimFunc, ctx: PassContext) -> Definition:
+    """Link a prim func of a library, which takes destinations already."""
+    attrs = tuple(part for part in kernel.attrs if part[0] != EXTERNAL)
+    ctx.remark(kernel, "applied", f"@{item.var.name} is run by its loops")
+    return ctx.derive(replace(item, function=ctx.derive(replace(kernel, attrs=attrs), kernel)), item)
 
 
 def _results(value: Expr, type_: Type | None, emitter: Emitter) -> Iterator[tuple[Expr, Type | None]]:

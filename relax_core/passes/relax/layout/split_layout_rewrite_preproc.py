@@ -44,6 +44,7 @@ from relax_core.passes.relax.dead_code_elimination import DCEOptions
 from relax_core.passes.relax.dead_code_elimination import run as eliminate_dead_code
 from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.layout.attach_attr_layout_free_buffers import FREE
+from relax_core.passes.tir.copies import renewed
 
 PREPROC = "meta_schedule.layout_rewrite_preproc"
 """The annotation of a block that writes a weight as the blocks behind it want to read it."""
@@ -138,7 +139,7 @@ def _parts(function: PrimFunc) -> _SplitPrimFunc | str:
         body=replace(root, body=seq(kept), alloc_buffers=inner) if inner else seq(kept),
         attrs=attrs,
     )
-    return _SplitPrimFunc(places, laid_out, _renewed(prepack), _renewed(rest))
+    return _SplitPrimFunc(places, laid_out, renewed(prepack), renewed(rest))
 
 
 def _refusal(accesses: list[tuple[Buffer, Buffer]], params: list[Buffer | None], root: Block, rest: Stmt) -> str:
@@ -193,13 +194,6 @@ def _without_annotation(stmt: Stmt) -> Stmt:
                 return None
 
     return rewrite(stmt, plain, log=RewriteLog())
-
-
-def _renewed(function: PrimFunc) -> PrimFunc:
-    """Return a copy with variables and buffers of its own."""
-    return rewrite(
-        function, lambda node: replace(node) if isinstance(node, PrimVar | Buffer) else None, log=RewriteLog()
-    )
 
 
 def _define(definition: Definition, parts: _SplitPrimFunc, prepack: str, rest: str, ctx: PassContext) -> _SplitPrimFunc:
