@@ -3,6 +3,8 @@
 #   make run [PORT=8600] [ADDRESS=127.0.0.1] [OPEN=path]   open the app, on a recorded pipeline or run
 #   make test [ARGS="-k text"]                 run all tests
 #   make check                                 formatting, lint, types and all tests, of Python and of TypeScript
+#   make docs                                  the documentation as a site, in .docs/html; the tests build it as well
+#   make pictures                              take the pictures of the README again, from the app
 #   make bench [ARGS="name ..."]               print the benchmark tables
 #   make clean                                 remove .venv and every cache
 
@@ -19,7 +21,7 @@ SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
 # run the test that ended it again and again, or wait for ever where it was the last one.
 PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
-.PHONY: run test check bench clean
+.PHONY: run test check docs pictures bench clean
 
 run:
 	@$(SET_UP) run
@@ -37,10 +39,18 @@ check:
 	@sh tools/check_browser.sh
 	$(PYTEST) $(ARGS)
 
+docs:
+	@$(SET_UP) test
+	@$(PY) -m tools.docs
+
+pictures:
+	@$(SET_UP) test
+	@$(PY) -m tools.pictures
+
 bench:
 	@$(SET_UP) test
 	@$(PY) -m benchmarks $(ARGS)
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .docs .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.docs.site import GENERATED
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 TOP_LEVEL = (
@@ -28,8 +30,10 @@ TOP_LEVEL = (
     "tests/requirements.txt",
     "views/__init__.py",
 )
-NOT_OURS = frozenset((".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "node_modules"))
-BINARY_SUFFIXES = frozenset((".npz", ".npy", ".png", ".woff2", ".ico", ".rxt"))
+NOT_OURS = frozenset(
+    (".git", ".venv", ".docs", "__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "node_modules")
+)
+BINARY_SUFFIXES = frozenset((".npz", ".npy", ".png", ".gif", ".woff2", ".ico", ".rxt"))
 HEADER_KEYS = ("title", "shows", "source")
 COMMENT_OF = {".relay": "//"}
 
@@ -107,10 +111,10 @@ def test_the_licence_is_apache_2() -> None:
 
 
 @pytest.mark.parametrize("package", tuple(run_time_packages()))
-def test_the_readme_says_what_a_package_is_for(package: str) -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    entry = re.search(rf"^- \*\*{re.escape(package)}\*\* (.+(?:\n  .+)*)", readme, re.MULTILINE)
-    assert entry is not None, f"README.md has no line `- **{package}** ...`"
+def test_the_documents_say_what_a_package_is_for(package: str) -> None:
+    document = (REPOSITORY / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    entry = re.search(rf"^- \*\*{re.escape(package)}\*\* (.+(?:\n  .+)*)", document, re.MULTILINE)
+    assert entry is not None, f"docs/dependencies.md has no line `- **{package}** ...`"
     assert entry[1].endswith(".")
     assert len(entry[1].split()) >= 6
 
@@ -140,7 +144,9 @@ def test_a_header_is_read_from_the_opening_comment(suffix: str, text: str, keys:
 
 
 def test_nothing_names_a_place_outside_the_tree() -> None:
-    documents = frozenset(name for path in tree_files() for name in (path.name, name_of(path)))
+    made = ("decisions/index.md", *GENERATED)
+    there = (name for path in tree_files() for name in (path.name, name_of(path)))
+    documents = frozenset((*there, *made, *(f"docs/{name}" for name in made)))
     found = [
         f"{name_of(path)}: {name}"
         for path in tree_files()
