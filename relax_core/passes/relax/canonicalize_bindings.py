@@ -8,7 +8,6 @@ from relax_core.ir.expr import (
     Binding,
     BindingBlock,
     Constant,
-    DataflowBlock,
     DataflowVar,
     DataTypeImm,
     Expr,
@@ -34,7 +33,7 @@ from relax_core.ir.rewriting.substitute import free_symbols, map_type, replace_s
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.blocks.branch_types import cast_branches
-from relax_core.passes.relax.blocks.outputs import hide_outputs
+from relax_core.passes.relax.blocks.outputs import hide_outputs, join_dataflow, seen_outside
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
 
@@ -57,10 +56,10 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 def canonicalized(module: IRModule, ctx: PassContext, kept: dict[Node, str] | None = None) -> IRModule:
     """Do the same for another pass; `kept` takes the bindings that stay in the end, and why."""
-    first, literals = module, set[Var]()
-    while (new := _once(module, ctx, {} if kept is None else kept, literals, is_first=module is first)) is not module:
+    first, shown = module, {item for _, function in module.relax_functions for item in seen_outside(function)}
+    while (new := _once(module, ctx, {} if kept is None else kept, shown, is_first=module is first)) is not module:
         module = new
-    hidden = change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx, literals))
+    hidden = change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx, shown))
     return cast_branches(hidden, ctx)
 
 
@@ -100,7 +99,7 @@ def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str], literals: s
             known = _proven_result(node, type_of, proven)
             return None if known is None else replace(node, ret_type=known)
 
-        folded = ctx.rewrite(ctx.rewrite(function, declare) if proven else function, fold, join_blocks)
+        folded = ctx.rewrite(ctx.rewrite(function, declare) if proven else function, fold, join_blocks, join_dataflow)
         # One after the other: the type of a variable that takes the place of another may have a proven size, too.
         return ctx.substitute(ctx.substitute(folded, dict(aliases.var_of)), None, proven)
 
@@ -130,8 +129,8 @@ class _Aliases:
     def __post_init__(self) -> None:
         self.killed = killed_vars(self.function)
         self.used = frozenset(part for item in preorder(self.function) for part in _used_in(item))
-        for binding, block in _bindings(self.function):
-            self.visit(binding, is_dataflow=isinstance(block, DataflowBlock))
+        for binding in _bindings(self.function):
+            self.visit(binding)
         for var in self.var_of:
             self.var_of[var] = self.resolve(var)
 
@@ -147,7 +146,7 @@ class _Aliases:
             expr = self.var_of[expr]
         return expr
 
-    def visit(self, binding: Binding, *, is_dataflow: bool) -> None:
+    def visit(self, binding: Binding) -> None:
         match binding:
             case VarBinding(var=var, value=Var() as value):
                 if not self.alias(var, value):
@@ -155,9 +154,10 @@ class _Aliases:
             case VarBinding(var=var, value=Constant() | DataTypeImm() | PrimValue() as value):
                 self.literal(var, value)
             case VarBinding(var=var, value=Tuple() as value):
-                self.tuples[var] = value
                 whole = self.whole(value)
-                if whole is not None:
+                if whole is None:
+                    self.tuples[var] = value
+                elif whole in self.function.params:
                     self.alias(var, whole)
             case VarBinding(var=var, value=TupleGetItem(tuple_value=source, index=index) as taken):
                 self.taken[var] = taken
@@ -167,11 +167,8 @@ class _Aliases:
                 )
                 if value is not None and index < len(value.fields):
                     item = self.named(value.fields[index])
-                    if isinstance(item, DataflowVar) and not is_dataflow:
-                        item = self.resolve(item)
-                    if (isinstance(item, DataflowVar) and not is_dataflow) or item in self.killed:
-                        return
-                    self.field(var, item)
+                    if item not in self.killed:
+                        self.field(var, item)
             case MatchCast(var=var, value=Var() as value, type=type_):
                 actual = self.type_of.get(value)
                 if actual is not None and same_type(actual, type_):
@@ -202,7 +199,10 @@ class _Aliases:
             self.unused[var] = replace(var)
 
     def whole(self, made: Tuple) -> Var | None:
-        """Return the parameter, a tuple, of which `made` has all fields in order: other tuples stay, as in TVM."""
+        """Return the variable of which `made` has all fields in order.
+
+        A parameter takes its place; another tuple stays, and so does what is taken from it: as in TVM.
+        """
         fields = tuple(self.taken.get(self.resolve(item)) for item in made.fields)
         source = fields[0].tuple_value if fields and fields[0] is not None else None
         type_ = None if source is None else self.type_of.get(source)
@@ -210,7 +210,7 @@ class _Aliases:
         in_order = all(
             item is not None and item.tuple_value is source and item.index == at for at, item in enumerate(fields)
         )
-        return source if is_whole and in_order and source in self.function.params and isinstance(source, Var) else None
+        return source if is_whole and in_order and isinstance(source, Var) else None
 
     def alias(self, var: Var, value: Var) -> bool:
         """Let one of two names go, if it may; an output of a dataflow block stays visible outside it."""
@@ -246,11 +246,8 @@ def _used_in(node: Node) -> tuple[Node, ...]:
     return (node.value,) if isinstance(node, Binding) else children(node)
 
 
-def _bindings(function: Function) -> Iterator[tuple[Binding, BindingBlock]]:
-    for item in preorder(function):
-        if isinstance(item, BindingBlock):
-            for binding in item.bindings:
-                yield binding, item
+def _bindings(function: Function) -> Iterator[Binding]:
+    return (binding for item in preorder(function) if isinstance(item, BindingBlock) for binding in item.bindings)
 
 
 def proven_symbols(function: Function, type_of: Mapping[Node, Type], ctx: PassContext) -> dict[PrimVar, PrimExpr]:

@@ -1,7 +1,7 @@
 """Which variables of a dataflow block are seen outside it."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -28,6 +28,15 @@ def hide_outputs(function: Function, ctx: PassContext, shown: AbstractSet[Var] =
                     ctx.remark(item, "applied", message)
                     hidden[var] = ctx.derive(DataflowVar(var.name, var.annotation, span=var.span), var)
     return ctx.substitute(function, hidden) if hidden else function
+
+
+def seen_outside(function: Function) -> Iterator[Var]:
+    """Yield the variables that are bound by a dataflow block and used elsewhere, and those that none binds."""
+    seen_in = blocks_of_uses(function)
+    for block in preorder(function):
+        for item in block.bindings if isinstance(block, BindingBlock) else ():
+            if not isinstance(block, DataflowBlock) or not seen_in[item.var] <= {block}:
+                yield item.var
 
 
 def blocks_of_uses(function: Function) -> Mapping[Var, AbstractSet[DataflowBlock | None]]:

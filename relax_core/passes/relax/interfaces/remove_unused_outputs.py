@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from relax_core.ir.expr import (
-    BindingBlock,
     Call,
     Expr,
     Function,
@@ -128,12 +127,10 @@ def _returning(function: Function, fields: tuple[int, ...], ctx: PassContext) ->
     body = function.body
     assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
     emitter = Emitter(names_in(function))
-    if isinstance(body.body, Tuple):
-        items: list[Expr] = [body.body.fields[index] for index in fields]
-    else:
-        items = [emitter.emit(TupleGetItem(body.body, index)) for index in fields]
+    whole = emitter.emit(body.body, "previous_outputs")
+    items: list[Expr] = [emitter.emit(TupleGetItem(whole, index)) for index in fields]
     result = items[0] if len(items) == 1 else Tuple(tuple(items))
-    blocks: tuple[BindingBlock, ...] = (*body.blocks, emitter.block()) if emitter.bindings else body.blocks
+    blocks = (*body.blocks, emitter.block())
     made = replace(function, body=SeqExpr(blocks, result, span=body.span), ret_type=_short(function.ret_type, fields))
     return ctx.derive(made, function, rule="function -> function with fewer results")
 
