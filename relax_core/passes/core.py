@@ -62,10 +62,17 @@ class PassContext:
         return new
 
     def substitute(
-        self, root: N, vars: Mapping[Var, Expr] | None = None, symbols: Mapping[PrimVar, PrimExpr] | None = None
+        self,
+        root: N,
+        vars: Mapping[Var, Expr] | None = None,
+        symbols: Mapping[PrimVar, PrimExpr] | None = None,
+        settle: Callable[[PrimExpr], PrimExpr] | None = None,
     ) -> N:
-        """Return `root` with variables and symbolic dimensions replaced; rebuilt nodes have the old ones as origins."""
-        new = substitute(root, vars, symbols)
+        """Return `root` with variables and symbolic dimensions replaced; rebuilt nodes have the old ones as origins.
+
+        `settle` is asked what becomes of a dimension in which something was replaced.
+        """
+        new = substitute(root, vars, symbols, settle)
         stack: list[tuple[Node, Node]] = [(root, new)]
         seen: set[Node] = set()
         while stack:

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from benchmarks.relax_stages import text_of
+from relax_core.ir.equality import first_difference
 from relax_core.passes import PASSES
 from relax_core.passes.pipeline import pass_
 from tests.apache_tvm import relax
 from tests.passes.programs import parse
-from tests.passes.wheel import agrees, passed, remarks
+from tests.passes.wheel import agrees, in_tvm, passed, remarks
 
 SIZED = """
     @R.function
@@ -104,6 +106,38 @@ def test_a_weight_becomes_a_constant_and_gives_its_sizes() -> None:
     for step in (given, pass_("BindParams", params={"b": values}), pass_("relax.BindParams", params={"b": values})):
         (by_array,) = rc.run_pipeline(parse(SIZED), [step])
         assert rc.structural_equal(by_array.after, stage.after)
+
+
+UNSIZED = """
+    @R.function
+    def main(
+        x: R.Tensor((2, 3), "float32"),
+        w: R.Tensor(ndim=2, dtype="float32"),
+        c: R.Tensor((), "bool"),
+    ) -> R.Tuple(
+        R.Tensor(ndim=2, dtype="float32"), R.Tensor(ndim=2, dtype="float32"), R.Tensor(ndim=2, dtype="float32")
+    ):
+        with R.dataflow():
+            a = R.multiply(w, w)
+            y = R.matmul(x, a)
+            R.output(y)
+        if c:
+            p = R.matmul(x, w)
+            q = p
+        else:
+            q = R.permute_dims(w)
+        return (y, q, w)
+"""
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("text", [SIZED, UNSIZED])
+def test_weights_become_constants_as_in_tvm(text: str) -> None:
+    weight = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    module = in_tvm(text)
+    theirs = rc.parse(text_of(relax.transform.BindParams("main", {"w": weight})(module)))
+    (stage,) = rc.run_pipeline(rc.parse(module.script()), [pass_("BindParams", params={"w": weight})])
+    assert first_difference(stage.after, theirs) is None
 
 
 @pytest.mark.parametrize(

@@ -146,18 +146,26 @@ def with_types(node: N, change: Callable[[Type], Type]) -> N:
     return cast("N", result)
 
 
-def substitute(root: N, vars: Mapping[Var, Expr] | None = None, symbols: Mapping[PrimVar, PrimExpr] | None = None) -> N:
+def substitute(
+    root: N,
+    vars: Mapping[Var, Expr] | None = None,
+    symbols: Mapping[PrimVar, PrimExpr] | None = None,
+    settle: Callable[[PrimExpr], PrimExpr] | None = None,
+) -> N:
     """Return `root` with variables and symbolic dimensions replaced, inside types as well.
 
     A variable whose annotation changes becomes one new variable at all its occurrences. A shape variable in a type
     is replaced only by a variable or by a `ShapeExpr`, whose dimensions take its place. Scalar expressions in which
-    dimensions were replaced are folded as `replace_symbols` does.
+    dimensions were replaced are folded as `replace_symbols` does; `settle` is asked what becomes of dimensions then.
     """
     by_var, by_symbol = dict(vars or {}), dict(symbols or {})
     memo: dict[Node, Node] = {}
 
     def change_prim(expr: PrimExpr) -> PrimExpr:
-        return replace_symbols(expr, by_symbol) if by_symbol else expr
+        return settled(expr, replace_symbols(expr, by_symbol)) if by_symbol else expr
+
+    def settled(old: PrimExpr, new: PrimExpr) -> PrimExpr:
+        return new if new is old or settle is None else settle(new)
 
     def change_var(var: Var) -> "Var | tuple[PrimExpr, ...]":
         new = by_var.get(var, memo.get(var, var))
@@ -178,6 +186,8 @@ def substitute(root: N, vars: Mapping[Var, Expr] | None = None, symbols: Mapping
             rebuilt = map_children(current, memo.__getitem__)
             if by_symbol and rebuilt is not current:
                 rebuilt = _folded(current, rebuilt)
+            if isinstance(current, ShapeExpr) and isinstance(rebuilt, ShapeExpr) and rebuilt is not current:
+                rebuilt = replace(rebuilt, values=tuple(map(settled, current.values, rebuilt.values)))
             memo[current] = with_types(rebuilt, lambda type_: map_type(type_, change_prim, change_var))
     return cast("N", memo[root])
 

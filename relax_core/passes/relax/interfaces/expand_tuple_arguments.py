@@ -1,7 +1,7 @@
 """Pass the fields of tuples to private functions one by one."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from relax_core.ir.expr import (
     Binding,
@@ -24,6 +24,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewriting.builder import Emitter, Names, names_in
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.functions import join_blocks
 from relax_core.passes.relax.interfaces.internal import cleaned, escaping, internal_functions, uses_of
 
 
@@ -80,23 +81,29 @@ def _fields(value: Expr, type_: Type | None, emitter: Emitter) -> Iterator[Expr]
         yield value
         return
     for index, field_type in enumerate(type_.fields):
-        field = value.fields[index] if isinstance(value, Tuple) else emitter.emit(TupleGetItem(value, index))
-        yield from _fields(field, field_type, emitter)
+        part = value.fields[index] if isinstance(value, Tuple) else emitter.emit(TupleGetItem(value, index))
+        yield from _fields(part, field_type, emitter)
 
 
 @dataclass(slots=True)
 class _Params:
-    """The parameters that are made for the fields of one tuple."""
+    """The parameters that are made for the fields of one tuple, and the bindings of the tuples in it."""
 
-    made: list[Var]
     names: Names
+    made: list[Var] = field(default_factory=list[Var])
+    bindings: list[VarBinding] = field(default_factory=list[VarBinding])
 
-    def value(self, name: str, type_: Type | None) -> Expr:
-        """Return the value of `type_` that parameters called after `name` make up."""
+    def whole(self, name: str, type_: TupleType) -> Tuple:
+        """Return the tuple that parameters called after `name` make up; tuples in it are bound."""
+        return Tuple(tuple(self.field(f"{name}_{index}", item) for index, item in enumerate(type_.fields)))
+
+    def field(self, name: str, type_: Type) -> Var:
+        var = Var(self.names.fresh(name), type_)
         if isinstance(type_, TupleType):
-            return Tuple(tuple(self.value(f"{name}_{index}", item) for index, item in enumerate(type_.fields)))
-        self.made.append(Var(self.names.fresh(name), type_))
-        return self.made[-1]
+            self.bindings.append(VarBinding(var, self.whole(name, type_)))
+        else:
+            self.made.append(var)
+        return var
 
 
 def _expanded(name: str, function: Function, names: Names, ctx: PassContext) -> Function:
@@ -107,16 +114,21 @@ def _expanded(name: str, function: Function, names: Names, ctx: PassContext) -> 
         if not isinstance(param.annotation, TupleType):
             params.append(param)
             continue
-        made = _Params([], names)
-        value = made.value(param.name, param.annotation)
+        made = _Params(names)
+        value = made.whole(param.name, param.annotation)
+        bindings += (ctx.derive(item, param) for item in made.bindings)
         bindings.append(ctx.derive(VarBinding(param, value, span=param.span), param))
         params += (ctx.derive(item, param) for item in made.made)
         words = ", ".join(item.name for item in made.made) or "nothing"
         ctx.remark(param, "applied", f"@{name} takes {words} in place of the tuple {param.name}")
     body = function.body
     assert isinstance(body, SeqExpr), "a function in A-normal form has a sequence as its body"
-    new_body = replace(body, blocks=(BindingBlock(tuple(bindings)), *body.blocks))
-    made_function = replace(function, params=tuple(params), body=new_body)
+    emitter = Emitter(names)
+    result = emitter.emit(body.body) if isinstance(body.body, Tuple) else body.body
+    after = tuple(ctx.derive(item, body) for item in emitter.bindings)
+    blocks = (BindingBlock(tuple(bindings)), *body.blocks, BindingBlock(after))
+    made_body = ctx.rewrite(replace(body, blocks=blocks if after else blocks[:-1], body=result), join_blocks)
+    made_function = replace(function, params=tuple(params), body=made_body)
     return ctx.derive(made_function, function, rule="function of tuples -> function of their fields")
 
 

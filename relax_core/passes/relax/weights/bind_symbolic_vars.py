@@ -10,6 +10,7 @@ from relax_core.ir.prim import Binary, PrimExpr, PrimVar, const
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.scalars.canonical_dims import canonical_dim
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ def run(module: IRModule, options: BindSymbolicVarsOptions, ctx: PassContext) ->
             else:
                 ctx.remark(function, "missed", f"{symbol.name} of @{var.name} stays: binding_map has no size for it")
         found.update(symbol.name for symbol in symbols)
-        return ctx.rewrite(ctx.substitute(function, None, symbols), _fold) if symbols else function
+        if not symbols:
+            return function
+        return ctx.rewrite(ctx.substitute(function, None, symbols, canonical_dim), _fold)
 
     changed = change_functions(module, ctx, change)
     missing = [name for name in sizes if name not in found]
