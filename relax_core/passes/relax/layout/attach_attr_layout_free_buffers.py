@@ -22,8 +22,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Set `layout_free_buffers` of prim funcs: which inputs are constants or weights, behind the first `num_input`.
 
     Each call calls a copy with the attribute, an empty one too, and what is unused goes. TVM leaves a copy of a public
-    prim func the symbol of the first, which then names two. A prim func that has
-    the attribute already keeps it.
+    prim func the symbol of the first, which then names two. A prim func that says the same already stays.
     """
     copies = _Copies(module, ctx, Names(module.names))
 
@@ -76,7 +75,7 @@ class _Copies:
         definition = self.module.find(callee.name)
         if definition is None or not isinstance(definition.function, PrimFunc):
             return None
-        if attr(definition.function.attrs, FREE) is not None:
+        if attr(definition.function.attrs, FREE) == free:
             self.ctx.remark(call, "missed", f"@{callee.name} says itself which of its inputs are free", (definition,))
             return None
         key = callee.name, free

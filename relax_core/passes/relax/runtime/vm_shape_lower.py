@@ -273,7 +273,7 @@ class _Lowering:
                 continue
             type_ = declared_type(param) or self.type_of[param]
             where = f"fn={self.name}, loc=param[{index}], param={param.name}"
-            demand = Demand(self.error(f"{where}, annotation={show_type(type_)}"), param, matches)
+            demand = Demand(self.error(f"{where}, annotation={_shown(type_)}"), param, matches)
             count = len(self.made) + len(matches)
             self.check(param, type_, None, demand)
             self.note_unchecked(count, len(self.made) + len(matches), param, "its type says nothing to check")
@@ -528,6 +528,11 @@ def _known(value: ShapeExpr | PrimValue) -> Type:
     if isinstance(value, ShapeExpr):
         return ShapeType(None, len(value.values))
     return PrimType(dtype_of(value.value), value.value)
+
+
+def _shown(type_: Type) -> str:
+    """Return a type as TVM writes it in what a check says; a scalar that names a dimension only has its dtype."""
+    return f"T.{type_.dtype}" if isinstance(type_, PrimType) else show_type(type_)
 
 
 PASS = Pass(
