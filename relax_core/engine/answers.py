@@ -43,6 +43,7 @@ from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.pipelines.crashes import explain
 from relax_core.engine.pipelines.reproducers import reproducing
+from relax_core.engine.properties import measures
 from relax_core.engine.protocol import (
     Asm,
     Ast,
@@ -66,6 +67,7 @@ from relax_core.engine.protocol import (
     PatternsOf,
     PipelineFormOf,
     PipelineOf,
+    PropertiesOf,
     RegionReportOf,
     Request,
     RewriteOf,
@@ -186,6 +188,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(OpenedRunOf, run_views.opened_run),
             _row(Execute, run_views.executed),
             _row(Try, run_views.tried),
+            _row(PropertiesOf, measures.evaluated),
             _row(Asm, listings.listing),
             _row(KernelOf, _kernel),
             _row(OriginsOf, _origins),

@@ -19,6 +19,7 @@ from relax_core.engine.replies import (
     Found,
     Listing,
     OpenedRun,
+    PropertyList,
     Restored,
     RewriteView,
     SampleList,
@@ -352,6 +353,19 @@ class Try(Request[Tried], frozen=True):
     program: Program
 
 
+class PropertiesOf(Request[PropertyList], frozen=True):
+    """Evaluate properties of a program, such as `shape of y` or `launches after FuseOps`: docs/lessons.md lists them.
+
+    Those that end in `now` or speak of what is shown are about the screen: its `stage`, its `time`, its `node`.
+    """
+
+    program: Program
+    properties: tuple[str, ...]
+    stage: int = -1
+    time: int = -1
+    node: str = ""
+
+
 class RestoreLayout(Request[Restored], frozen=True):
     """Restore the layout of a pasted text."""
 
@@ -411,6 +425,7 @@ AnyRequest: TypeAlias = (
     | VocabularyOf
     | SheetOf
     | Try
+    | PropertiesOf
     | RestoreLayout
     | Samples
     | AnyDebugRequest

@@ -461,3 +461,16 @@ class SampleList(msgspec.Struct, frozen=True):
     """The samples, ordered by area and path."""
 
     samples: tuple[Sample, ...]
+
+
+class PropertyValue(msgspec.Struct, frozen=True):
+    """A property of a program as text, or why it has none."""
+
+    text: str = ""
+    problem: str = ""
+
+
+class PropertyList(msgspec.Struct, frozen=True):
+    """The values of properties, in the order in which they were asked for."""
+
+    values: tuple[PropertyValue, ...]

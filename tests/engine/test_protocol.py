@@ -29,7 +29,7 @@ VALUES = {
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
     "bisect": BisectOf(PROGRAM), "recorded": BisectRecordedOf(b"PK", PROGRAM), "first": 1, "content": b"PK",
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
-    "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
+    "properties": ("shape of y",), "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 
 

@@ -92,14 +92,15 @@ class OpenProgram:
             self.compilation.line_of,
             self.compilation.end_line_of,
             self.compilation.instructions_of,
-            relay_words if dialect_of(module) == "relay" else self._spell,
+            relay_words if dialect_of(module) == "relay" else self.spell,
             self.compilation.kernel_at,
             Lines(self.compilation.log(), self.source.parsed.source).of,
             self.source.parsed.marks,
             self.source.parsed.noted_types,
         )
 
-    def _spell(self, type_: Type) -> str:
+    def spell(self, type_: Type) -> str:
+        """Return a type in TVMScript, in the spelling of the user's text."""
         printer = TypePrinter(
             SPELLINGS[self.source.spelling], ScalarPrinter(lambda node: getattr(node, "name", "_"), "int64")
         )

@@ -1,0 +1,44 @@
+"""Properties of what is planned for a module: compiler regions, and the devices of a Relay module."""
+
+from relax_core.engine.properties.asked import Asked, refuse
+from relax_core.engine.protocol import DevicesOf, RegionReportOf
+from relax_core.engine.screens import devices_view, partition_view
+from relax_core.present.device_models import DeviceReport
+from relax_core.present.regions.region_models import RegionReport
+
+
+def _regions(asked: Asked) -> RegionReport:
+    message = RegionReportOf(asked.message.program)
+    opened = asked.context.opened_by(partition_view.partitioning(message, asked.opened))
+    return partition_view.report_of(message, opened, asked.context.report, asked.context.is_cancelled)
+
+
+def region_count(asked: Asked) -> str:
+    """Return how many compiler regions the tables of the program make."""
+    return str(len(_regions(asked).regions))
+
+
+def _devices(asked: Asked) -> DeviceReport:
+    return devices_view.devices_view(DevicesOf(asked.message.program), asked.opened).report
+
+
+def copy_count(asked: Asked) -> str:
+    """Return how many copies between devices the plan has."""
+    return str(len(_devices(asked).copies))
+
+
+def device(asked: Asked, name: str) -> str:
+    """Return the device of a variable, or of the result of a function, `none` if nothing decides it."""
+    for function in _devices(asked).functions:
+        if function.name.lstrip("@") == name.lstrip("@"):
+            return function.result or "none"
+        for row in function.rows:
+            if row.name == name:
+                return row.device or "none"
+    refuse(f"the module has no variable and no function `{name}`")
+
+
+def unreached(asked: Asked) -> str:
+    """Return the functions that the analysis never visits, `none` if there is none."""
+    names = [item.name for item in _devices(asked).functions if not item.is_visited]
+    return ", ".join(names) or "none"
