@@ -51,6 +51,8 @@ LATE = frozenset(
         "relax_core.jit.compilation.cache",
         "relax_core.jit.compilation.compile_process",
         "relax_core.jit.lowering.known.ranges",
+        "relax_core.lessons.checking",
+        "relax_core.lessons.library",
         "relax_core.ops.special_values",
         "relax_core.present.catalog_of.operator_docs",
         "relax_core.present.catalog_of.ops",

@@ -29,6 +29,7 @@ LAYERS = (
     "vm",
     "present",
     "engine",
+    "lessons",
     "cli",
 )
 
@@ -101,6 +102,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         ),
         "relax_core/jit/kernel.py": (("_words_types", _PURE),),
         "relax_core/jit/lowering/known/symbols.py": (("shape_symbols", _FACTS),),
+        "relax_core/lessons/library.py": (("list_lessons", _INSTALLED),),
         "relax_core/passes/properties.py": (("_nodes", _FACTS),),
         "relax_core/present/code.py": (
             ("tokenize", _PURE),

@@ -25,7 +25,7 @@ PROCESSES = {
     ),
     "the command line": (
         "from relax_core.cli import main",
-        65,
+        70,
         ("numpy", "llvmlite", "pygments", "importlib.metadata", "relax_core.ir", "relax_core.frontend"),
     ),
     "the command line that checks a text": (

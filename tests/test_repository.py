@@ -54,7 +54,8 @@ def tree_files() -> Iterator[Path]:
 
 def sample_files() -> Iterator[Path]:
     for path in tree_files():
-        if path.is_relative_to(REPOSITORY / "samples"):
+        # A lesson has front matter instead, which its own tests read.
+        if path.is_relative_to(REPOSITORY / "samples") and path.suffix != ".md":
             yield path
 
 

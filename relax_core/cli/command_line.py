@@ -10,6 +10,7 @@ from relax_core.cli.debugging import add_debugging
 from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
+from relax_core.cli.teaching.lessons import add_lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
     INTERRUPTED,
@@ -116,4 +117,5 @@ def parser() -> argparse.ArgumentParser:
     add_origins(command)
     add_reports(command)
     recordings.add_recordings(command)
+    add_lessons(command)
     return made_parser

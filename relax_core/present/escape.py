@@ -61,6 +61,11 @@ def prose(text: str) -> str:
     return "".join(starmap(_literal_or_code, enumerate(parts)))
 
 
+def authored(text: str) -> str:
+    """Return what the author of a lesson wrote as Markdown, as it is but for characters that hide their neighbours."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def bold(title: str) -> str:
     """Write a title in bold."""
     return f"**{literal(title)}**"

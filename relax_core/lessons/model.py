@@ -1,0 +1,167 @@
+"""A lesson as values: its steps, the screen that each shows, and the exercises, as `docs/lessons.md` describes them.
+
+The classes of blocks are what the TOML of a block is read as: their fields are its keys.
+"""
+
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+PageName = Literal["source", "passes", "partition", "devices", "run", "kernels", "operators"]
+AnswerKind = Literal["choice", "number", "shape", "text", "line", "value", "order"]
+POINTS: Final = 3
+"""Points of an exercise that is solved at once; a hint and a wrong answer cost one each."""
+
+
+class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A block of TOML in a step; `place` is where it stands, half-open offsets in the file of the lesson."""
+
+
+class Shown(Block, frozen=True, forbid_unknown_fields=True):
+    """The real page that stands beside a step, and in which state; what is not said is as the step before left it.
+
+    `time`, `stage` and `node` may name what is meant: a variable, a pass, a variable or `R.add`.
+    """
+
+    page: PageName | None = None
+    program: str = ""
+    """A file of the lesson's folder, or the path of a sample."""
+    pipeline: str = ""
+    entry: str = ""
+    dims: str = ""
+    """Sizes of symbolic dimensions: `n=4,m=8`."""
+    table: str = ""
+    """The name of a table of patterns."""
+    mode: str = ""
+    unwritten: int | None = None
+    poisoned: int | None = None
+    seed: int = 0
+    rules: str = ""
+    stage: int | str = -1
+    time: int | str = -1
+    node: str = ""
+    function: str = ""
+    view: str = ""
+    kernel: str = ""
+    tab: str = ""
+
+
+class Look(Block, frozen=True, forbid_unknown_fields=True):
+    """A place to look at: a variable, or `R.add` for the first call of an operator."""
+
+    at: str
+    ask: str = ""
+
+
+class Predict(Block, frozen=True, forbid_unknown_fields=True):
+    """A question that is answered before the page shows it; the property `computed` gives the right answer."""
+
+    ask: str
+    computed: str = ""
+    answer: str = ""
+    """Of a choice about what no property says: the option that is right."""
+    kind: AnswerKind | None = None
+    """`choice` if there are options, else `text`."""
+    options: tuple[str, ...] = ()
+    """An option may have words behind ` | `: `4 | each stays alone`."""
+    hints: tuple[str, ...] = ()
+    because: str = ""
+    """Shown once it is answered; `{{shape of y}}` is replaced by the value of that property."""
+
+    @property
+    def answer_kind(self) -> AnswerKind:
+        """How the answer is given and compared."""
+        return self.kind or ("choice" if self.options else "text")
+
+    @property
+    def is_of_types(self) -> bool:
+        """Tell whether the question is about types, which graphs show: they are hidden until it is answered."""
+        return self.computed.startswith(("type of", "shape of", "rank of", "dtype of"))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The options without their words."""
+        return tuple(option.partition(" | ")[0].strip() for option in self.options)
+
+
+class Do(Block, frozen=True, forbid_unknown_fields=True):
+    """A state to reach on the page beside the step: every condition of `holds` is true then."""
+
+    ask: str
+    holds: tuple[str, ...]
+    solution: Shown
+    """The screen that "show me" opens."""
+    hints: tuple[str, ...] = ()
+    because: str = ""
+
+
+class Fix(Block, frozen=True, forbid_unknown_fields=True):
+    """A program to edit until the conditions of `holds`, which the student is not shown, are true."""
+
+    ask: str
+    holds: tuple[str, ...]
+    solution: str
+    """The file of the mended program."""
+    hints: tuple[str, ...] = ()
+    because: str = ""
+
+
+class Explain(Block, frozen=True, forbid_unknown_fields=True):
+    """A question to think about; its answer has the machine's own data, `{{shape of y}}`."""
+
+    ask: str
+    because: str
+    hints: tuple[str, ...] = ()
+
+
+Exercise: TypeAlias = Look | Predict | Do | Fix | Explain
+
+
+class Located(msgspec.Struct, frozen=True):
+    """A block and the offsets of its text in the file of the lesson."""
+
+    start: int
+    end: int
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A step of a lesson: text in Markdown, the screen beside it, and at most one exercise."""
+
+    title: str
+    text: str
+    shown: Shown
+    """The whole screen: what steps before said is in it."""
+    exercise: Exercise | None = None
+    at: Located = Located(0, 0)
+    """The heading."""
+    shown_at: Located = Located(0, 0)
+    exercise_at: Located = Located(0, 0)
+
+    @property
+    def points(self) -> int:
+        """The points that the step is worth; looking and explaining are worth none."""
+        return POINTS if isinstance(self.exercise, Predict | Do | Fix) else 0
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """A lesson: the folder that it stands in, its front matter, and its steps."""
+
+    name: str
+    title: str
+    about: str
+    group: str
+    minutes: int
+    order: int
+    needs: tuple[str, ...]
+    introduction: str
+    steps: tuple[Step, ...]
+
+    @property
+    def points(self) -> int:
+        """The points of all steps."""
+        return sum(step.points for step in self.steps)
+
+    @property
+    def prediction_count(self) -> int:
+        """How many steps ask for a prediction."""
+        return sum(isinstance(step.exercise, Predict) for step in self.steps)

@@ -1,0 +1,21 @@
+# title: A value that is used twice
+# shows: what FuseOps joins, and where a second use keeps operators apart
+# source: RelaxScope
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor((8, 32), "float32"), w: R.Tensor((32, 32), "float32"), b: R.Tensor((32,), "float32")
+    ) -> R.Tensor((8, 32), "float32"):
+        with R.dataflow():
+            product = R.matmul(x, w)
+            biased = R.add(product, b)
+            active = R.nn.relu(biased)
+            again = R.matmul(active, w)
+            joined = R.add(again, active)
+            R.output(joined)
+        return joined
