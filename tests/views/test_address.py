@@ -228,8 +228,9 @@ def test_a_link_of_today_is_read_tomorrow() -> None:
 
 def test_what_belongs_to_a_text_is_dropped_with_it_and_the_options_stay() -> None:
     before = screen(**{name: 1 for name, rule in RULES.items() if isinstance(rule, Number)}, operator="x", lets="ended")
-    assert to_address(before.kept("always")) == {"sample": FIRST_SAMPLE, "operator": "x"}
-    kept = {"sample": FIRST_SAMPLE, "operator": "x", "lets": "ended", "seed": "1", "through_lets": "1"}
+    always = {"sample": FIRST_SAMPLE, "operator": "x", "lesson_step": "1"}
+    assert to_address(before.kept("always")) == always
+    kept = {**always, "lets": "ended", "seed": "1", "through_lets": "1"}
     assert to_address(before.kept("edit")) == kept
 
 

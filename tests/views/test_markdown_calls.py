@@ -61,7 +61,7 @@ MARKDOWN = frozenset(
 KEYWORDS = frozenset(("help", "label", "body", "caption", "captions", "text", "title", "icon"))
 # Whose options are read as Markdown as well.
 OPTIONS = frozenset(("pills", "radio", "segmented_control"))
-HELPERS = frozenset(("literal", "prose", "bold", "sentence", "bullets", "badge", "table", "markup"))
+HELPERS = frozenset(("authored", "literal", "prose", "bold", "sentence", "bullets", "badge", "table", "markup"))
 # What makes HTML of Markdown without the escaping that a helper does, and what visitors share.
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 FORBIDDEN = frozenset(("cache_data", "cache_resource", "experimental_singleton", "iframe", "components"))
@@ -122,6 +122,8 @@ class Scope:
                 return self.is_own(inner, depth)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return all(self.is_own(item) for item in items)
+            case ast.ListComp(elt=ast.Call(func=ast.Name(id=name))) if name in HELPERS:
+                return True
             case ast.ListComp(elt=ast.Name(), generators=[ast.comprehension(iter=ast.Name(id=name))]):
                 return name.isupper()
             case ast.Name(id=name) if depth < 5:

@@ -14,6 +14,7 @@ from relax_core.engine.protocol import Failure, SourceView
 from relax_core.engine.replies import Sample
 from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
 from relax_core.present.models import Status
+from views.lessons import panel
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
 from views.state.address import LONGEST_ADDRESS
@@ -51,12 +52,20 @@ _EVERYWHERE: KeyGroup = (
 
 
 @contextmanager
-def page() -> Generator[None]:
-    """Put the page into one column without gaps, under the product's style."""
+def page(*, takes_lesson: bool = True) -> Generator[None]:
+    """Put the page into one column without gaps, under the product's style, a lesson that is open at its left."""
     st.html(_SHELL)
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
         _show_complaints()
-        yield
+        file = panel.open_lesson() if takes_lesson else None
+        if file is None:
+            yield
+            return
+        left, right = st.columns([420, 860], gap=None)
+        with left:
+            panel.show_panel(file)
+        with right:
+            yield
 
 
 def _show_complaints() -> None:

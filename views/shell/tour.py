@@ -9,7 +9,8 @@ from views.manifest import Stop
 from views.manifests import MANIFESTS
 from views.shell.navigation import open_page
 from views.state.selection import screen
-from views.state.session import is_first_visit, show
+from views.state.session import is_first_visit, show, state
+from views.state.shared import LessonState
 
 _IS_HIDDEN = "tour.hidden"
 
@@ -33,7 +34,7 @@ SYSTEMS = tuple(System(noun, item.question, item.stops) for noun, item in MANIFE
 
 def offer() -> bool:
     """Show a newcomer one stop of each system, in a row that can be hidden; return whether it is shown."""
-    if not is_first_visit() or st.session_state.get(_IS_HIDDEN):
+    if not is_first_visit() or state(LessonState).lesson or st.session_state.get(_IS_HIDDEN):
         return False
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour"):
         st.caption("See what compiler passes make of a Relax, TIR or Relay program, and run it step by step.")

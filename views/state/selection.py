@@ -7,13 +7,14 @@ from typing import Any, Final, TypeVar
 
 from views.manifests import MANIFESTS
 from views.state.rules import KEPT, KEY, Kept, Rule
-from views.state.shared import FocusState, ProgramState
+from views.state.shared import FocusState, LessonState, ProgramState
 
 S = TypeVar("S")
 
 RECORDS: Final[tuple[type[Any], ...]] = (
     ProgramState,
     FocusState,
+    LessonState,
     *(item.state for item in MANIFESTS.values() if item.state is not None),
 )
 _FIELDS: Final[Mapping[str, "Field[Any]"]] = MappingProxyType(

@@ -50,3 +50,13 @@ class FocusState:
     node: str = rules.text()
     view: str = rules.text(40, kept="edit")
     """The form that is shown, one of the page's own; another page takes its first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class LessonState:
+    """The lesson that stands beside the page, whatever else is opened there."""
+
+    lesson: str = rules.text(60, kept="always")
+    """The name of its folder; empty for none."""
+    lesson_step: int = rules.number(0, 99, kept="always")
+    """Counted from 1; 0 for none."""

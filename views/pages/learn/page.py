@@ -1,9 +1,10 @@
-"""The Learn page: each system of the app with the question that it answers, and programs that show its point."""
+"""The Learn page: the course, then each system of the app with its question and programs that show its point."""
 
 import streamlit as st
 
 from relax_core.engine.protocol import Open
 from relax_core.present.escape import literal, prose
+from views.lessons.course import show_course
 from views.shell.frame import bar, page, status_line
 from views.shell.tour import SYSTEMS, System, go
 from views.worker.connection import ask
@@ -27,10 +28,11 @@ def _show(system: System) -> None:
                 st.markdown(prose(stop.seen))
 
 
-with page():
+with page(takes_lesson=False):
     with bar():
         st.caption(literal(f"{len(samples()):,} programs in the box at the left"), width="content")
     with st.container(key="learn", gap="medium"):
+        show_course()
         st.markdown(_INTRODUCTION)
         for system in SYSTEMS:
             _show(system)

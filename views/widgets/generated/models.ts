@@ -591,6 +591,22 @@ export interface Jumps {
   readonly back_over: readonly number[];
 }
 
+/** What the browser had kept. */
+export interface KeeperAction {
+  readonly kind: "kept";
+  readonly text?: string;
+}
+
+/** What the page says beside the model. */
+export interface KeeperProps {
+  readonly height: string;
+}
+
+/** What the browser is to keep; empty while the page does not know what it has. */
+export interface Kept {
+  readonly text: string;
+}
+
 /** A line of one of the forms; `part` is the number of the part that it belongs to, 0 if there is none. */
 export type KernelLine = readonly [tokens: readonly Token[], number: number, part: number, others: readonly number[]];
 

@@ -1,0 +1,79 @@
+"""A lesson in the browser: answered, refused, hinted, shown, reached by stepping; kept over a reload; handed in."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from relax_core.lessons.progress import read_code
+from tests.browser import OpenPage
+from tests.views.pages import assert_accessible
+
+LESSON = "lesson=tensor_programs"
+
+
+def next_step(page: Page, title: str) -> None:
+    page.get_by_role("button", name=re.compile("Next")).click()
+    expect(page.get_by_role("heading", name=title)).to_be_visible()
+
+
+def answer(page: Page, text: str) -> None:
+    field = page.get_by_label(re.compile("^Your answer"))
+    field.fill(text)
+    field.press("Enter")
+
+
+@pytest.mark.browser
+def test_a_lesson_is_played_and_its_progress_is_kept(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/learn")
+    page.get_by_role("button", name="1. What a tensor program is").click()
+    expect(page.get_by_role("heading", name="A module holds functions")).to_be_visible()
+    next_step(page, "How many bindings?")
+    expect(page.get_by_role("button", name=re.compile("Next"))).to_be_disabled()
+    answer(page, "4")
+    expect(page.get_by_text("4 is not it.")).to_be_visible()
+    page.keyboard.press("Alt+h")
+    expect(page.get_by_text("Count the lines between")).to_be_visible()
+    answer(page, "5")
+    expect(page.get_by_text("is right. 1 point.")).to_be_visible()
+    next_step(page, "Types are known beforehand")
+    expect(page.locator(".st-key-source-graph")).not_to_be_visible()
+    page.get_by_role("button", name="Show me").click()
+    expect(page.get_by_text("The answer is (4, 16). No point for it.")).to_be_visible()
+    expect(page.locator(".st-key-source-graph")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("The answer is (4, 16). No point for it.")).to_be_visible()
+    expect(page.get_by_text("1 of 18 points")).to_be_visible()
+    page.goto(f"{app_url}/learn")
+    expect(page.get_by_text("3 of 7 steps, 1 of 18 points")).to_be_visible()
+    page.get_by_role("button", name="Hand in").click()
+    name = page.get_by_label("Your name")
+    name.fill("Ada")
+    name.press("Enter")
+    code = page.get_by_role("dialog").locator("code").first
+    expect(code).to_contain_text("RS1-")
+    found = read_code(code.inner_text())
+    assert (found.name, found.progress.of("tensor_programs", 2).answer) == ("Ada", "5")
+
+
+@pytest.mark.browser
+def test_a_state_is_reached_by_stepping(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/run?{LESSON}&lesson_step=6&sample=relax/mlp.py&time=1")
+    expect(page.get_by_text("not yet: 0 of 1 hold")).to_be_visible()
+    page.get_by_role("button", name="End", exact=True).click()
+    expect(page.get_by_text("✓ reached. 3 points.")).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("step", [4, 6])
+def test_the_panel_is_accessible_and_fits_beside_the_page(open_page: OpenPage, app_url: str, step: int) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/{'run' if step == 6 else 'source'}?{LESSON}&lesson_step={step}&sample=relax/mlp.py")
+    expect(page.get_by_text(re.compile("✓ (W|Source: w)ell-formed"))).to_be_visible()
+    expect(page.get_by_role("heading", level=3)).to_be_visible()
+    assert_accessible(page, 1280)
+    page.emulate_media(color_scheme="dark")
+    assert_accessible(page, 1280, "dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280

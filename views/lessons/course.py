@@ -1,0 +1,78 @@
+"""The course on the Learn page: its lessons with what was done of each, codes to hand in, and who handed in what."""
+
+from itertools import groupby
+
+import streamlit as st
+
+from relax_core.lessons.library import LessonFile, list_lessons
+from relax_core.lessons.model import Lesson
+from relax_core.lessons.progress import CodeError, done_count, hand_in, read_code, score
+from relax_core.present.escape import bold, literal, prose
+from views.lessons.keeping import keep, progress
+from views.lessons.steps import first_open, open_step, problem
+
+
+def show_course() -> None:
+    """Show the lessons by group, and what concerns all of them."""
+    files = list_lessons()
+    lessons = [item.lesson for item in files if item.lesson is not None]
+    if not files:
+        st.info("No lesson here. A lesson is a folder in `samples/lessons`.")
+        return
+    minutes = sum(item.minutes for item in lessons)
+    points, most = sum(score(item, progress()) for item in lessons), sum(item.points for item in lessons)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="learn.course"):
+        st.markdown(bold("Course"), width="content")
+        words = f"{len(lessons)} lessons, {minutes} minutes, {points} of {most} points. Kept in this browser."
+        st.caption(literal(words), width="content")
+        st.space("stretch")
+        _hand_in()
+        _read_codes(lessons)
+    if problem():
+        st.error(literal(problem()))
+    for group, members in groupby(files, key=lambda item: item.lesson.group if item.lesson else "Not readable"):
+        st.markdown(bold(group))
+        for file in members:
+            _row(file)
+    keep()
+
+
+def _row(file: LessonFile) -> None:
+    with st.container(key=f"learn.lesson.{file.name}.row", horizontal=True, vertical_alignment="center"):
+        if file.lesson is None:
+            st.button(literal(file.name), key=f"learn.lesson.{file.name}", disabled=True)
+            first = file.problems[0]
+            st.markdown(prose(f"{first.place}: {first.message}"))
+            return
+        lesson, done = file.lesson, done_count(file.lesson, progress())
+        if st.button(literal(f"{lesson.order}. {lesson.title}"), key=f"learn.lesson.{file.name}"):
+            open_step(file, 1 if done == len(lesson.steps) else first_open(file))
+        parts = [f"{lesson.minutes} minutes", f"{lesson.prediction_count} predictions"]
+        if done:
+            parts += [f"{done} of {len(lesson.steps)} steps", f"{score(lesson, progress())} of {lesson.points} points"]
+        st.markdown(prose(f"{lesson.about} {', '.join(parts)}."))
+
+
+def _hand_in() -> None:
+    with st.popover("Hand in"):
+        name = st.text_input("Your name, as your teacher knows it", key="learn.name", autocomplete="off")
+        st.caption("The code holds your name and what you did at each step. Nothing is sent: give it to your teacher.")
+        if name.strip():
+            st.code(hand_in(name, progress()), language=None, wrap_lines=True)
+
+
+def _read_codes(lessons: list[Lesson]) -> None:
+    with st.popover("Read codes"):
+        given = st.text_area("Codes that were handed in, one in each line", key="learn.codes", height=160)
+        rows: list[dict[str, str | int]] = []
+        for number, line in enumerate(filter(str.strip, given.splitlines()), 1):
+            try:
+                found = read_code(line)
+            except CodeError as error:
+                st.error(prose(f"Line {number}: {error}"))
+                continue
+            begun = [item for item in lessons if item.name in found.progress.lessons]
+            points = {item.title: score(item, found.progress) for item in begun}
+            rows.append({"Name": found.name, "Points": sum(points.values()), **points})
+        if rows:
+            st.dataframe(rows, hide_index=True, key="learn.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here

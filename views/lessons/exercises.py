@@ -1,0 +1,172 @@
+"""The exercise of a step: it is answered, judged by the engine on the state of the program, and told why."""
+
+from typing import Final
+
+import msgspec
+import streamlit as st
+
+from relax_core.diagnostics import CompileError
+from relax_core.lessons.judging import are_held, filled, is_right, right_answer
+from relax_core.lessons.library import LessonFile
+from relax_core.lessons.model import Do, Explain, Fix, Look, Predict, Shown, Step
+from relax_core.lessons.progress import StepRecord
+from relax_core.lessons.screens import program_of
+from relax_core.present.escape import authored, literal, prose
+from views.lessons.keeping import progress, record
+from views.lessons.steps import open_step, said, screen_question
+from views.worker.connection import ask
+
+_HINT_KEY: Final = "Alt+H"
+
+
+def show_exercise(file: LessonFile, number: int, step: Step) -> None:
+    """Show the exercise of a step; what it needs of the engine and does not get is said in its place."""
+    done = progress().of(file.name, number)
+    try:
+        match step.exercise:
+            case Predict() as exercise:
+                _predict(file, number, step, exercise, done)
+            case Do(ask=asked, holds=holds) | Fix(ask=asked, holds=holds):
+                st.markdown(authored(f"**{type(step.exercise).__name__}**  {_filled(file, step, asked)}"))
+                _reach(file, number, step, holds, done)
+            case Explain() as exercise:
+                _explain(file, number, step, exercise, done)
+            case Look(ask=asked):
+                st.markdown(authored(f"**Look at**  {_filled(file, step, asked)}"))
+            case None:
+                pass
+    except CompileError as error:
+        st.error(literal(said(error.diagnostics[0])))
+
+
+def _filled(file: LessonFile, step: Step, text: str) -> str:
+    return filled(text, ask, program_of(file.folder, step.shown))
+
+
+def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done: StepRecord) -> None:
+    st.markdown(authored(f"**Predict**  {_filled(file, step, exercise.ask)}"))
+    program = program_of(file.folder, step.shown)
+    if done.state != "open":
+        right = right_answer(exercise, ask, program)
+        _reveal(done, right, _filled(file, step, exercise.because))
+        return
+    if exercise.is_of_types:
+        st.container(key="lesson.hides").caption("The graph shows types: it comes back with the answer.")
+    key = f"lesson.answer.{file.name}.{number}"
+    with st.form(f"{key}.form", border=False):
+        given = _answer_field(exercise, key)
+        is_sent = st.form_submit_button("Answer", type="primary", key=f"{key}.send")
+    if is_sent and given:
+        is_good = is_right(exercise.answer_kind, given, right_answer(exercise, ask, program))
+        state = "solved" if is_good else "open"
+        record(file.name, number, StepRecord(state, done.hints, done.wrong + (not is_good), given))
+        st.rerun()
+    if done.wrong:
+        st.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
+    _hints(file, number, exercise.hints, done)
+
+
+def _answer_field(exercise: Predict, key: str) -> str:
+    """Show the field for an answer, and return what stands in it."""
+    match exercise.answer_kind:
+        case "choice":
+            labels = [prose(_option(option)) for option in exercise.options]
+            chosen = st.radio("Your answer", labels, index=None, key=key)
+            return "" if chosen is None else exercise.choices[labels.index(chosen)]
+        case "order":
+            picked = st.multiselect("Your answer, the first one first", list(exercise.choices), key=key)
+            return ", ".join(picked)
+        case kind:
+            label = {"shape": "Your answer, such as (2, 3)", "line": "Your answer, the number of a line"}
+            return st.text_input(literal(label.get(kind, "Your answer")), key=key, autocomplete="off")
+
+
+def _option(option: str) -> str:
+    value, _, words = option.partition(" | ")
+    return f"`{value.strip()}`" + (f"  {words}" if words else "")
+
+
+def _reveal(done: StepRecord, right: str, because: str) -> None:
+    if done.state == "shown":
+        st.info(prose(f"The answer is `{right}`. No point for it."))
+    else:
+        st.success(prose(f"✓ `{right}` is right. {_points(done)}"))
+    st.markdown(authored(because))
+
+
+def _points(done: StepRecord) -> str:
+    return f"{done.points} point{'' if done.points == 1 else 's'}."
+
+
+def _hints(file: LessonFile, number: int, hints: tuple[str, ...], done: StepRecord) -> None:
+    """Show the hints that were taken, and offer the next one, or to be shown the answer."""
+    for at, hint in enumerate(hints[: done.hints], 1):
+        st.markdown(authored(f"**Hint {at}**  {hint}"))
+    with st.container(horizontal=True, gap="xsmall", key="lesson.hints"):
+        if done.hints < len(hints):
+            label = f"Hint {done.hints + 1} of {len(hints)}"
+            help_ = "Costs one point"
+            if st.button(literal(label), key="lesson.hint", help=help_, shortcut=_HINT_KEY):
+                record(file.name, number, StepRecord(done.state, done.hints + 1, done.wrong, done.answer))
+                st.rerun()
+        if st.button("Show me", key="lesson.show", help="Gives no point"):
+            record(file.name, number, StepRecord("shown", done.hints, done.wrong, done.answer))
+            _show_solution(file, number)
+            st.rerun()
+
+
+def _show_solution(file: LessonFile, number: int) -> None:
+    step = file.lesson.steps[number - 1] if file.lesson else None
+    match step.exercise if step else None:
+        case Do(solution=solution):
+            open_step(file, number, solution)
+        case Fix(solution=solution):
+            open_step(file, number, Shown(program=solution))
+        case _:
+            pass
+
+
+def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], done: StepRecord) -> None:
+    """Show whether the state that is asked for is reached; it counts from the moment at which it first is."""
+    if done.state == "open":
+        held = are_held(holds, ask, file.folder, screen_question(), step.shown)
+        if all(held):
+            done = StepRecord("solved", done.hints, done.wrong)
+            record(file.name, number, done)
+        else:
+            st.info(literal(f"◌ not yet: {sum(held)} of {len(held)} hold"))
+            _hints(file, number, _hints_of(step), done)
+            return
+    if done.state == "shown":
+        st.info("This is a solution. No point for it.")
+    else:
+        st.success(prose(f"✓ reached. {_points(done)}"))
+    st.markdown(authored(_why(file, step)))
+
+
+def _hints_of(step: Step) -> tuple[str, ...]:
+    return () if step.exercise is None or isinstance(step.exercise, Look) else step.exercise.hints
+
+
+def _why(file: LessonFile, step: Step) -> str:
+    """Return why it is so, with the values of the solution."""
+    match step.exercise:
+        case Fix(because=because, solution=solution):
+            program = program_of(file.folder, msgspec.structs.replace(step.shown, program=solution))
+            return filled(because, ask, program)
+        case Do(because=because):
+            return _filled(file, step, because)
+        case _:
+            return ""
+
+
+def _explain(file: LessonFile, number: int, step: Step, exercise: Explain, done: StepRecord) -> None:
+    st.markdown(authored(f"**Explain**  {_filled(file, step, exercise.ask)}"))
+    if done.state == "open":
+        for at, hint in enumerate(exercise.hints[: done.hints], 1):
+            st.markdown(authored(f"**Hint {at}**  {hint}"))
+        if st.button("Compare with the machine's answer", key="lesson.explain"):
+            record(file.name, number, StepRecord("solved"))
+            st.rerun()
+        return
+    st.markdown(authored(_filled(file, step, exercise.because)))

@@ -1,0 +1,43 @@
+// Keeps the progress of lessons in the browser's storage, and tells the page once what was there.
+
+import type { KeeperAction, KeeperProps, Kept } from "#generated/models";
+import { component, type Tell } from "#shared/mount";
+
+const KEY = "relaxscope.progress";
+
+/** Reads the storage; a browser that forbids it has kept nothing. */
+function stored(): string {
+  try {
+    return localStorage.getItem(KEY) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+class Keeper {
+  private hasTold = false;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly tell: Tell<KeeperAction>,
+  ) {}
+
+  setModel(model: Kept): void {
+    if (!model.text) {
+      // The page does not know yet: a session that begins anew, or a browser that has kept nothing.
+      if (!this.hasTold) this.tell({ kind: "kept", text: stored() });
+      this.hasTold = true;
+      return;
+    }
+    try {
+      localStorage.setItem(KEY, model.text);
+      this.root.dataset.kept = String(model.text.length);
+    } catch {
+      // The page goes on with what the session has.
+    }
+  }
+
+  setProps(_props: KeeperProps): void {}
+}
+
+export default component("", (root, tell: Tell<KeeperAction>) => new Keeper(root, tell));

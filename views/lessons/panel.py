@@ -1,0 +1,137 @@
+"""The panel of a lesson at the left of a page: its steps, the text of one, the exercise, and the way on."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.diagnostics import CompileError
+from relax_core.lessons.judging import filled
+from relax_core.lessons.library import LessonFile
+from relax_core.lessons.model import Do, Exercise, Explain, Fix, Lesson, Look, Predict, Step
+from relax_core.lessons.progress import StepRecord, is_done, score
+from relax_core.lessons.screens import program_of
+from relax_core.present.escape import authored, literal
+from views.lessons.exercises import show_exercise
+from views.lessons.keeping import keep, progress
+from views.lessons.steps import first_open, leave_step, open_lesson_file, open_step, problem, said, shown_step
+from views.shell.navigation import open_page
+from views.state.session import select
+from views.worker.connection import ask
+
+_DONE: Final = "✓"
+_STRIP: Final = "lesson.strip"
+_CHOSEN: Final = "lesson.chosen"
+
+
+def open_lesson() -> LessonFile | None:
+    """Return the lesson to be shown beside the page, `None` if there is none."""
+    return open_lesson_file()
+
+
+def show_panel(file: LessonFile) -> None:
+    """Show the step of a lesson that is open."""
+    with st.container(key="lesson", gap="small"):
+        found = shown_step(file)
+        if file.lesson is None or found is None:
+            _show_broken(file)
+            return
+        number, step = found
+        _head(file, file.lesson, number)
+        st.markdown(authored(f"### {step.title}"))
+        if number == 1 and file.lesson.introduction:
+            st.markdown(authored(file.lesson.introduction))
+        try:
+            st.markdown(authored(filled(step.text, ask, program_of(file.folder, step.shown))))
+        except CompileError as error:
+            st.error(literal(said(error.diagnostics[0])))
+        if problem():
+            st.error(literal(problem()))
+        show_exercise(file, number, step)
+        _foot(file, file.lesson, number, step)
+        keep()
+
+
+def _show_broken(file: LessonFile) -> None:
+    """Say why a lesson cannot be read, and where."""
+    st.error(literal(f"The lesson {file.name} cannot be read."))
+    for item in file.problems[:5]:
+        st.markdown(literal(f"{item.place} {item.message}"))
+    if st.button("Close", key="lesson.close"):
+        _close()
+
+
+def _close() -> None:
+    select(lesson="", lesson_step=0)
+    open_page("learn")
+
+
+def sign(exercise: Exercise | None) -> str:
+    """Return the sign of a kind of step."""
+    match exercise:
+        case Predict():
+            return "?"
+        case Do():
+            return "▷"
+        case Look():
+            return "◎"
+        case Fix():
+            return "✎"
+        case Explain() | None:
+            return "≡"
+
+
+def _head(file: LessonFile, lesson: Lesson, number: int) -> None:
+    """Show the title of the lesson, its points so far, and its steps; a step opens once those before it are done."""
+    known = progress()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson.head"):
+        st.markdown(literal(f"{lesson.order}. {lesson.title}"), width="content")
+        st.space("stretch")
+        st.caption(literal(f"{score(lesson, known)} of {lesson.points} points"), width="content")
+        if st.button("✕", key="lesson.close", help="Close the lesson", type="tertiary"):
+            _close()
+    signs = (
+        _DONE if is_done(step, known.of(file.name, at)) else sign(step.exercise)
+        for at, step in enumerate(lesson.steps, 1)
+    )
+    labels = [literal(f"{at} {mark}") for at, mark in enumerate(signs, 1)]
+    st.session_state[_STRIP] = labels[number - 1]
+    st.segmented_control(
+        "Steps", labels, key=_STRIP, label_visibility="collapsed", required=True, on_change=_on_strip, wrap=True
+    )
+    chosen = st.session_state.pop(_CHOSEN, "")
+    if chosen in labels and labels.index(chosen) + 1 != number:
+        _choose(file, labels.index(chosen) + 1)
+
+
+def _on_strip() -> None:
+    st.session_state[_CHOSEN] = st.session_state[_STRIP]
+
+
+def _choose(file: LessonFile, number: int) -> None:
+    """Open a step, unless an earlier one is not done."""
+    first = first_open(file)
+    if number > first:
+        st.warning(literal(f"Step {first} comes first."))
+        return
+    open_step(file, number)
+
+
+def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
+    """Offer the step before, the place of this one, and the next one once this one is done."""
+    done: StepRecord = progress().of(file.name, number)
+    may_go = not step.points or is_done(step, done)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson.foot"):
+        if number > 1 and st.button("‹ Back", key="lesson.back", shortcut="Alt+B"):
+            open_step(file, number - 1)
+        if st.button("To its place", key="lesson.place", help="Open again what this step shows"):
+            open_step(file, number)
+        st.space("stretch")
+        kind = "primary" if may_go else "secondary"
+        if number < len(lesson.steps):
+            help_ = None if may_go else "Once this step is answered or shown"
+            if st.button("Next ›", key="lesson.next", type=kind, disabled=not may_go, help=help_, shortcut="Alt+N"):
+                leave_step(file, number)
+                open_step(file, number + 1)
+        elif st.button("Done", key="lesson.done", type=kind, disabled=not may_go, shortcut="Alt+N"):
+            leave_step(file, number)
+            _close()

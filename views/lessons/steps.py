@@ -1,0 +1,90 @@
+"""The steps of the open lesson: which one is shown, how one is opened on its page, and what is asked of the screen."""
+
+from typing import Final, NoReturn
+
+import streamlit as st
+
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.protocol import PropertiesOf
+from relax_core.lessons.library import LessonFile, lesson_named
+from relax_core.lessons.model import Look, Shown, Step
+from relax_core.lessons.progress import StepRecord, is_done
+from relax_core.lessons.reading import over
+from relax_core.lessons.screens import resolved_address
+from views.lessons.keeping import progress, record
+from views.pages.run.state import RunState
+from views.shell.navigation import open_page
+from views.state.selection import screen
+from views.state.session import show, state
+from views.state.shared import FocusState, LessonState
+from views.worker.connection import ask
+from views.worker.program import given_program
+
+_PROBLEM: Final = "lesson.problem"
+
+
+def open_lesson_file() -> LessonFile | None:
+    """Return the lesson that stands beside the page, `None` if none does."""
+    name = state(LessonState).lesson
+    return lesson_named(name) if name else None
+
+
+def shown_step(file: LessonFile) -> tuple[int, Step] | None:
+    """Return the step that is shown, with its number; `None` if the lesson cannot be read."""
+    if file.lesson is None:
+        return None
+    number = min(max(state(LessonState).lesson_step, 1), len(file.lesson.steps))
+    return number, file.lesson.steps[number - 1]
+
+
+def first_open(file: LessonFile) -> int:
+    """Return the number of the first step that is not done, the last one if all are."""
+    steps = () if file.lesson is None else file.lesson.steps
+    known = progress()
+    waiting = (at for at, step in enumerate(steps, 1) if not is_done(step, known.of(file.name, at)))
+    return next(waiting, len(steps))
+
+
+def open_step(file: LessonFile, number: int, solution: Shown | None = None) -> None:
+    """Open the page and the screen that a step shows, or the screen that solves its exercise."""
+    if file.lesson is None:
+        return
+    step = file.lesson.steps[number - 1]
+    shown = step.shown if solution is None else over(step.shown, solution)
+    look = step.exercise.at if isinstance(step.exercise, Look) else ""
+    try:
+        address = resolved_address(ask, file.folder, shown, look)
+    except CompileError as error:
+        st.session_state[_PROBLEM] = said(error.diagnostics[0])
+        return
+    st.session_state.pop(_PROBLEM, None)
+    show(screen(lesson=file.name, lesson_step=number, **address))
+    _go(shown.page or "source")
+
+
+def _go(page: str) -> NoReturn:
+    open_page(page)
+
+
+def leave_step(file: LessonFile, number: int) -> None:
+    """Count a step that is only read as done."""
+    steps = () if file.lesson is None else file.lesson.steps
+    if 0 < number <= len(steps) and not steps[number - 1].points:
+        record(file.name, number, StepRecord("solved"))
+
+
+def problem() -> str:
+    """Return why a step could not be opened, empty if it could."""
+    return st.session_state.get(_PROBLEM, "")
+
+
+def said(found: Diagnostic) -> str:
+    """Write a diagnostic as one sentence."""
+    return f"{found.code}: {found.message}. {found.hint}".strip()
+
+
+def screen_question(*, takes_time: bool = True) -> PropertiesOf:
+    """Return the question about what is on the screen, without properties."""
+    focus = state(FocusState)
+    time = state(RunState).time if takes_time else -1
+    return PropertiesOf(given_program(), (), stage=focus.stage, time=time, node=focus.node)
