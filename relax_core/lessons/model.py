@@ -33,6 +33,8 @@ class Shown(Block, frozen=True, forbid_unknown_fields=True):
     table: str = ""
     """The name of a table of patterns."""
     mode: str = ""
+    as_in: str = ""
+    """`reported`: bugs of the past as they were."""
     unwritten: int | None = None
     poisoned: int | None = None
     seed: int = 0

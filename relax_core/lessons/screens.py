@@ -55,6 +55,7 @@ def program_of(folder: Path, shown: Shown) -> Program:
         entry=shown.entry,
         seed=shown.seed,
         sizes=_sizes(shown.dims),
+        as_in="reported" if shown.as_in == "reported" else "fixed",
         tables=tables.get(shown.table, ""),
         rules=shown.rules,
         mode=MODES[MODES.index(shown.mode)] if shown.mode in MODES else DEFAULT_OPTIONS.mode,
