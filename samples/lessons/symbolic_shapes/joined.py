@@ -3,14 +3,11 @@
 # source: RelaxScope
 from tvm.script import ir as I
 from tvm.script import relax as R
-from tvm.script import tirx as T
 
 
 @I.ir_module
 class Module:
     @R.function
     def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32")):
-        n = T.int64()
-        m = T.int64()
         total = R.concat((x, y), axis=0)
         return total
