@@ -4,6 +4,7 @@ from itertools import groupby
 
 import streamlit as st
 
+from relax_core.lessons.handout import handout
 from relax_core.lessons.library import LessonFile, list_lessons
 from relax_core.lessons.model import Lesson
 from relax_core.lessons.progress import CodeError, done_count, hand_in, read_code, score
@@ -26,6 +27,7 @@ def show_course() -> None:
         words = f"{len(lessons)} lessons, {minutes} minutes, {points} of {most} points. Kept in this browser."
         st.caption(literal(words), width="content")
         st.space("stretch")
+        _print(files)
         _hand_in()
         _read_codes(lessons)
     if problem():
@@ -51,6 +53,17 @@ def _row(file: LessonFile) -> None:
         if done:
             parts += [f"{done} of {len(lesson.steps)} steps", f"{score(lesson, progress())} of {lesson.points} points"]
         st.markdown(prose(f"{lesson.about} {', '.join(parts)}."))
+
+
+def _print(files: tuple[LessonFile, ...]) -> None:
+    """Offer a lesson as a file to be printed."""
+    known = {item.lesson.title: item for item in files if item.lesson is not None}
+    with st.popover("Print"):
+        chosen = st.selectbox("Lesson", list(known), index=None, key="learn.print", placeholder="Choose a lesson")
+        file = known.get(chosen or "")
+        if file is not None and file.lesson is not None:
+            page = handout(file.folder, file.lesson)
+            st.download_button("Handout", page, f"{file.name}.html", key="learn.handout", on_click="ignore")
 
 
 def _hand_in() -> None:

@@ -1,24 +1,34 @@
 """The command about lessons: check a lesson, print its handout, read the codes that students hand in."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
-from relax_core.cli.terminal import DIAGNOSED, Commands, Engine, UsageError, say
-from relax_core.lessons import checking, library
+from relax_core.cli.terminal import DIAGNOSED, Commands, Engine, UsageError, complain, read_text, say
+from relax_core.lessons import checking, handout, library, progress
 
-_WHAT = "check: play lessons to their end, and say what is wrong with them"
+_WHAT: Final = (
+    "check: play lessons to their end, and say what is wrong with them; handout: print a lesson as an HTML file; "
+    "codes: read the codes that were handed in, a file with one in each line"
+)
+_CODES: Final = "codes"
 
 
 def add_lessons(command: Commands) -> None:
     """Add the command."""
-    made = command("lesson", "Check lessons.", _lesson)
-    made.add_argument("what", choices=tuple(_ACTIONS), help=_WHAT)
-    made.add_argument("given", nargs="+", metavar="FOLDER", help="the folder of a lesson, with its `lesson.md`")
+    made = command("lesson", "Check and print lessons, and read what was handed in.", _lesson)
+    made.add_argument("what", choices=(*_ACTIONS, _CODES), help=_WHAT)
+    made.add_argument("given", nargs="+", metavar="PATH", help="folders of lessons, each with a `lesson.md`, or files")
+    made.add_argument("--answers", action="store_true", help="handout: with the answers on a last page")
 
 
 def _lesson(engine: Engine, options: argparse.Namespace) -> int:
-    return _ACTIONS[options.what](engine, options.given)
+    if options.what == _CODES:
+        return max([_codes(read_text(path)) for path in options.given])
+    files = [_file(folder) for folder in options.given]
+    return max([_ACTIONS[options.what](engine, file, options.answers) for file in files])
 
 
 def _file(folder: str) -> "library.LessonFile":
@@ -28,13 +38,39 @@ def _file(folder: str) -> "library.LessonFile":
         raise UsageError(f"{folder} has no {library.FILE} that can be read: {error}") from None
 
 
-def _check(engine: Engine, folders: list[str]) -> int:
+def _check(engine: Engine, file: "library.LessonFile", _has_answers: object) -> int:
+    found = checking.check_lesson(file, engine.request)
+    say(found.to_text())
+    return DIAGNOSED if found.problems else 0
+
+
+def _handout(engine: Engine, file: "library.LessonFile", has_answers: object) -> int:
+    if file.lesson is None:
+        complain("\n".join(item.render() for item in file.problems))
+        return DIAGNOSED
+    answers = checking.check_lesson(file, engine.request).answers if has_answers else ()
+    say(handout.handout(file.folder, file.lesson, answers))
+    return 0
+
+
+def _codes(text: str) -> int:
+    """Print a row for each code: the name, then the points of each lesson that was begun."""
+    lessons = {item.name: item.lesson for item in library.list_lessons() if item.lesson is not None}
     status = 0
-    for folder in folders:
-        found = checking.check_lesson(_file(folder), engine.request)
-        say(found.to_text())
-        status = DIAGNOSED if found.problems else status
+    for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
+        try:
+            found = progress.read_code(line)
+        except progress.CodeError as error:
+            complain(f"error: code {number}: {error}")
+            status = DIAGNOSED
+            continue
+        begun = [lessons[name] for name in lessons if name in found.progress.lessons]
+        points = [f"{lesson.name} {progress.score(lesson, found.progress)}/{lesson.points}" for lesson in begun]
+        total = sum(progress.score(lesson, found.progress) for lesson in begun)
+        say("\t".join((found.name, str(total), *points)))
     return status
 
 
-_ACTIONS = MappingProxyType({"check": _check})
+_ACTIONS: Final[Mapping[str, Callable[[Engine, "library.LessonFile", object], int]]] = MappingProxyType(
+    {"check": _check, "handout": _handout}
+)
