@@ -26,6 +26,7 @@ LAYERS = (
     "passes",
     "bytecode",
     "jit",
+    "simt",
     "vm",
     "present",
     "engine",

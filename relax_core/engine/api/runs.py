@@ -9,6 +9,7 @@ from relax_core.engine.debug.host import Ran, binding_values, bisect_modules, bi
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.pipelines.run_files.host import RunRecording, open_run, record_run
 from relax_core.engine.screens.origins_view import origins
+from relax_core.engine.simulation.host import Simulated, simulate
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
@@ -25,6 +26,7 @@ __all__ = [
     "PassContext",
     "Ran",
     "RunRecording",
+    "Simulated",
     "Tolerance",
     "VirtualMachine",
     "after_rewrites",
@@ -43,6 +45,7 @@ __all__ = [
     "register_pass",
     "run",
     "run_pipeline",
+    "simulate",
     "verify",
     "without_rewrite",
 ]

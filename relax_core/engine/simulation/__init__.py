@@ -1,0 +1,1 @@
+"""Simulating launches of threads, for the commands and the pages."""

@@ -1,0 +1,258 @@
+"""Simulating a prim func: its host part with one lane, and each launch with all threads of the grid."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, postorder, preorder
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, lanes_of, scalar_of
+from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, PrimFunc, Stmt
+from relax_core.simt.accesses import row_major
+from relax_core.simt.findings import Findings
+from relax_core.simt.hazards import Shadow
+from relax_core.simt.lanes import Array, Grid, Lanes, Mask
+from relax_core.simt.memory import Memory, View
+from relax_core.simt.signature import accessed, arguments_of, called, cell_sizes, roots, with_buffers
+from relax_core.simt.state import Launch, State, Storage
+from relax_core.simt.statements import Statements
+from relax_core.simt.values import data_of, numpy_type
+
+SHARED_LIMIT: Final = 232_448
+"""Bytes of shared memory that a block of the largest GPUs may have (compute capability 9.0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A parameter that the function may write, as it is in the end."""
+
+    name: str
+    value: Array
+    undefined: int
+    """How many of its elements nothing wrote, or were written undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What a simulation found, errors first, what it computed, and the grids that it launched."""
+
+    entry: str
+    diagnostics: tuple[Diagnostic, ...]
+    outputs: tuple[Output, ...]
+    grids: tuple[Grid, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Tell whether nothing was found but what makes no difference."""
+        return all(item.severity == "note" for item in self.diagnostics)
+
+
+def simulate(
+    module: IRModule, entry: str, args: Sequence[Any], is_cancelled: Callable[[], bool] = lambda: False
+) -> Simulated:
+    """Run the prim func `entry` on a simulated GPU.
+
+    `args` are arrays and scalars, one for each parameter. A buffer that is never read starts undefined.
+
+    Raises:
+        RunError: GP010 for what is not simulated, VM008 if it was cancelled.
+    """
+    function = module[entry]
+    if not isinstance(function, PrimFunc):
+        message = f"`{entry}` is no prim func, and only prim funcs launch threads"
+        raise RunError((Diagnostic("GP010", message, function.span),))
+    function = with_buffers(function)
+    host = _Host(module, function, Findings(), is_cancelled)
+    with np.errstate(all="ignore"):
+        host.bind(args)
+        host.run(function.body, None)
+    return Simulated(entry, host.state.launch.findings.diagnostics(), host.outputs(), tuple(host.grids))
+
+
+class _Host(Statements):
+    """The part of a function around its launches, which one lane runs."""
+
+    def __init__(
+        self, module: IRModule, function: PrimFunc, findings: Findings, is_cancelled: Callable[[], bool]
+    ) -> None:
+        launch = Launch(findings, is_cancelled=is_cancelled, cell_bytes=dict(cell_sizes(function)))
+        super().__init__(State(launch, Lanes(Grid({}), 0), {}))
+        self.grids: list[Grid] = []
+        self._module = module
+        self._function = function
+        self._read, self._written = accessed(function, module)
+        self._memory_of: dict[PrimVar, Memory] = {}
+        self._bound: dict[PrimVar, str] = {}
+        """The variables of the loops around that are bound to threads, with their axes."""
+        self._of_threads: list[DeclBuffer] = []
+        """Memory of threads and of blocks that is declared in front of the launch."""
+
+    def bind(self, args: Sequence[Any]) -> None:
+        """Give the parameters their arguments, and symbolic dimensions the sizes that these have."""
+        function, variables = self._function, self.state.variables
+        for param, value in zip(function.params, args, strict=True):
+            buffer = function.buffer_of(param)
+            if buffer is None:
+                variables[param] = np.asarray(value).item() if param.dtype.startswith(("int", "uint")) else value
+                continue
+            array = np.asarray(value)
+            sizes = zip(buffer.shape, array.shape, strict=False)
+            variables.update({dim: size for dim, size in sizes if isinstance(dim, PrimVar)})
+        for param, value in zip(function.params, args, strict=True):
+            if (buffer := function.buffer_of(param)) is not None:
+                self.bind_memory(param, buffer, self._argument(param, buffer, np.asarray(value)))
+
+    def _argument(self, param: PrimVar, buffer: Buffer, array: Array) -> Memory:
+        kind = numpy_type(scalar_of(buffer.dtype))
+        raw = np.array(array, kind, order="C").reshape(-1).view(np.uint8)
+        cell = min(kind.itemsize, self.state.launch.cell_bytes.get(param, kind.itemsize))
+        memory = Memory(buffer.name, "global", raw, cell)
+        if param in self._read:
+            memory.written[:] = True
+            memory.is_all_written = True
+        return memory
+
+    def bind_memory(self, param: PrimVar, buffer: Buffer, memory: Memory) -> None:
+        """Let a parameter point to memory."""
+        self._memory_of[param] = self.state.storage[param] = memory
+        shape = self._shape(buffer.shape, None)
+        kind, width = numpy_type(scalar_of(buffer.dtype)), lanes_of(buffer.dtype)
+        strides = self._shape(buffer.strides, None) if buffer.strides else row_major(shape)
+        self.state.places[buffer] = View(buffer, memory, kind, width, shape, strides)
+
+    def outputs(self) -> tuple[Output, ...]:
+        """Return what may have been written."""
+        found: list[Output] = []
+        for param in self._function.params:
+            buffer = self._function.buffer_of(param)
+            if buffer is None or param not in self._written:
+                continue
+            memory, kind = self._memory_of[param], numpy_type(scalar_of(buffer.dtype))
+            shape = self._shape(buffer.shape, None)
+            undefined = int((~memory.written).sum()) * memory.cell_bytes // kind.itemsize
+            found.append(
+                Output(buffer.name, memory.raw.view(kind).reshape((*shape, -1) if -1 in shape else shape), undefined)
+            )
+        return tuple(found)
+
+    def _declare(self, node: DeclBuffer, mask: Mask) -> None:
+        if node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local"):
+            self._of_threads.append(node)
+            self.run(node.body, mask)
+            self._of_threads.pop()
+        else:
+            super()._declare(node, mask)
+
+    def _for(self, node: For, mask: Mask) -> None:
+        """Run a loop that is bound to threads, and not yet lowered, in order."""
+        if node.thread is not None:
+            self._bound[node.var] = node.thread
+        super()._for(node, mask)
+        self._bound.pop(node.var, None)
+
+    def _block(self, node: Block, mask: Mask) -> None:
+        used = {
+            part: item
+            for item in node.iter_vars
+            for part in postorder(item.binding)
+            if isinstance(part, PrimVar) and part in self._bound
+        }
+        for var, item in used.items():
+            tag = self._bound[var]
+            if item.kind == "reduce" and tag.startswith("threadIdx"):
+                message = f"`{item.var.name}` of the block `{node.name}` is a cross-thread reduction over {tag}"
+                self.state.launch.findings.add("GP012", message, item, np.zeros(1, np.int64))
+            twin = next((other for other in used if other is not var and self._bound[other] == tag), None)
+            if twin is not None:
+                message = (
+                    f"the block `{node.name}` uses `{twin.name}` and `{var.name}`, nested and both bound to {tag}: "
+                    f"lowered, only the iterations in which they are equal remain"
+                )
+                self.state.launch.findings.add("GP013", message, node, np.zeros(1, np.int64))
+        super()._block(node, mask)
+
+    def _launch(self, node: LaunchThread, mask: Mask) -> None:
+        grid = Grid(self._extents(node))
+        self.grids.append(grid)
+        launch = self._launched()
+        shadow_of: dict[Memory, Shadow] = {}
+        for first in grid.batches():
+            lanes = Lanes(grid, first)
+            of_launch = {memory: shadow for memory, shadow in shadow_of.items() if memory.kind == "global"}
+            state = State(launch, lanes, of_launch)
+            statements = Statements(state)
+            body: Stmt = node
+            for declared in reversed(self._of_threads):
+                body = replace(declared, body=body)
+            statements.run(body, None)
+            shadow_of = state.shadow_of
+            self._check_shared(node, state)
+        self.state.launch.statement_count = launch.statement_count
+
+    def _extents(self, node: LaunchThread) -> dict[str, int]:
+        """Return the extents of a launch by tag; the largest one where several launches of a tag differ."""
+        found: dict[str, int] = {}
+        for item in preorder(node):
+            if isinstance(item, LaunchThread) and item.tag.startswith(("blockIdx", "threadIdx")):
+                extent = int(data_of(self.expressions.evaluate(item.extent, None)))
+                found[item.tag] = max(extent, found.get(item.tag, 0))
+        return found
+
+    def _launched(self) -> Launch:
+        host = self.state
+        root_of = roots(self._function)
+        memory_of: dict[Node, Storage] = {**host.storage, **host.allocated}
+        for buffer, root in root_of.items():
+            place = host.places.get(buffer)
+            if isinstance(place, View):
+                memory_of.setdefault(root, place.memory)
+        written = {memory_of.get(root) for root in self._written}
+        return replace(
+            host.launch, variables=dict(host.variables), places=dict(host.places), storage=dict(host.storage),
+            written=frozenset(item for item in written if isinstance(item, Memory)),
+        )  # fmt: skip
+
+    def _check_shared(self, node: LaunchThread, state: State) -> None:
+        used = sum(memory.bytes_each for memory in state.shared())
+        if used > SHARED_LIMIT:
+            message = (
+                f"each block of this launch needs {used:,} B of shared memory, and none has over {SHARED_LIMIT:,} B"
+            )
+            state.launch.findings.add("GP011", message, node, np.zeros(1, np.int64))
+
+    def _evaluate(self, node: Evaluate, mask: Mask) -> None:
+        if isinstance(node.value, Intrinsic) and (callee := called(node.value, self._module)) is not None:
+            self._call(node.value, callee)
+        else:
+            super()._evaluate(node, mask)
+
+    def _call(self, call: Intrinsic, callee: PrimFunc) -> None:
+        """Launch a kernel of the module."""
+        inner = _Host(self._module, callee, self.state.launch.findings, self.state.launch.is_cancelled)
+        pointers: list[tuple[PrimVar, Buffer, Memory]] = []
+        for param, value in zip(callee.params, arguments_of(call), strict=False):
+            buffer, storage = callee.buffer_of(param), self._storage(value)
+            if buffer is not None and isinstance(storage, Memory):
+                pointers.append((param, buffer, storage))
+                self._bind_sizes(inner, buffer, storage)
+            elif buffer is None:
+                inner.state.variables[param] = self.expressions.evaluate(value, None)
+        for param, buffer, memory in pointers:
+            inner.bind_memory(param, buffer, memory)
+        inner.run(callee.body, None)
+        self.grids += inner.grids
+
+    @staticmethod
+    def _bind_sizes(inner: "_Host", buffer: Buffer, memory: Memory) -> None:
+        """Take the size of a row whose length the kernel does not tell from its memory."""
+        unknown = [item for item in _variables(buffer.shape) if item not in inner.state.variables]
+        if len(buffer.shape) == 1 and isinstance(buffer.shape[0], PrimVar) and unknown:
+            kind = numpy_type(scalar_of(buffer.dtype))
+            inner.state.variables[unknown[0]] = memory.raw.size // kind.itemsize // lanes_of(buffer.dtype)
+
+
+def _variables(shape: tuple[PrimExpr, ...]) -> list[PrimVar]:
+    return [node for dim in shape for node in postorder(dim) if isinstance(node, PrimVar)]

@@ -1,0 +1,101 @@
+"""The state of the lanes that run: variables, buffers, barriers, and what is watched."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, NoReturn, TypeAlias
+
+import numpy as np
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.ir.node import Node
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import Buffer
+from relax_core.simt.findings import Findings, text_of
+from relax_core.simt.hazards import Barriers, Shadow
+from relax_core.simt.lanes import Lanes
+from relax_core.simt.memory import Memory, Registers, View
+from relax_core.simt.values import Value
+
+Place: TypeAlias = View | Registers
+Storage: TypeAlias = Memory | Registers
+MAX_STATEMENTS: Final = 20_000_000
+"""So many statements run before a simulation counts as one without end."""
+
+
+@dataclass(slots=True, eq=False)
+class Launch:
+    """What all blocks of a launch share: variables of the host, global memory, findings."""
+
+    findings: Findings
+    variables: dict[PrimVar, Value] = field(default_factory=dict[PrimVar, Value])
+    places: dict[Buffer, Place] = field(default_factory=dict[Buffer, Place])
+    storage: dict[PrimVar, Storage] = field(default_factory=dict[PrimVar, Storage])
+    cell_bytes: dict[Node, int] = field(default_factory=dict[Node, int])
+    """The size of the smallest element in the memory of a buffer or a pointer."""
+    written: frozenset[Memory] = frozenset()
+    """The global memory that the kernel may write: all else is read without being watched."""
+    is_cancelled: Callable[[], bool] = lambda: False
+    statement_count: int = 0
+
+    def count_statement(self, node: Node) -> None:
+        """Count one more statement; stop if there are too many, or if that was asked for."""
+        self.statement_count += 1
+        if self.statement_count > MAX_STATEMENTS:
+            message = f"more than {MAX_STATEMENTS:,} statements ran for all threads at once"
+            raise RunError((Diagnostic("GP010", message, node.span, "choose smaller inputs"),))
+        if self.statement_count % 512 == 0 and self.is_cancelled():
+            raise RunError((Diagnostic("VM008", "cancelled while the launch was simulated"),))
+
+
+class State:
+    """The lanes of some blocks: what each variable and each buffer is there."""
+
+    def __init__(self, launch: Launch, lanes: Lanes, shadow_of: dict[Memory, Shadow]) -> None:
+        self.launch = launch
+        self.lanes = lanes
+        self.shadow_of = shadow_of
+        self.barriers = Barriers(lanes)
+        self.variables = dict(launch.variables)
+        self.places = dict(launch.places)
+        self.storage = dict(launch.storage)
+        self.tag_of: dict[PrimVar, str] = {}
+        self.allocated: dict[Node, Storage] = {}
+        """What an allocation made: one that runs again gives the same memory."""
+        self.conditions: list[Node] = []
+        """The conditions around the statement that runs."""
+
+    def shared(self) -> list[Memory]:
+        """Return the memory of the blocks."""
+        return [item for item in self.allocated.values() if isinstance(item, Memory) and item.kind == "shared"]
+
+    def allocate(self, node: Node, buffer: Buffer, dtype: str, lanes: int, shape: tuple[int, ...]) -> Storage:
+        """Return the memory that an allocation makes: registers of each thread, or memory that threads share."""
+        if node not in self.allocated:
+            self.allocated[node] = self._allocated(node, buffer, dtype, lanes, shape)
+        return self.allocated[node]
+
+    def _allocated(self, node: Node, buffer: Buffer, dtype: str, lanes: int, shape: tuple[int, ...]) -> Storage:
+        kind = np.dtype(np.bool_ if dtype == "bool" else dtype)
+        size = int(np.prod(shape, dtype=np.int64)) if shape else 1
+        match buffer.scope.partition(".")[0]:
+            case "local":
+                return Registers(buffer, kind, lanes, shape, [None] * size)
+            case "shared":
+                copies, name = self.lanes.block_count, "shared"
+            case "global" | "":
+                copies, name = 1, "global"
+            case scope:
+                unsupported(node, f"memory of the scope `{scope}`")
+        size_bytes = size * lanes * kind.itemsize
+        cell = self.launch.cell_bytes.get(buffer, kind.itemsize)
+        memory = Memory(buffer.name, name, np.zeros(size_bytes * copies, np.uint8), cell, copies)  # pyright: ignore[reportArgumentType]
+        return memory
+
+
+def unsupported(node: Node, what: str = "") -> NoReturn:
+    """Stop at what is not simulated.
+
+    Raises:
+        RunError: GP010.
+    """
+    raise RunError((Diagnostic("GP010", f"{what or f'`{text_of(node)}`'} is not simulated yet", node.span),))
