@@ -28,7 +28,7 @@ from relax_core.cli.terminal import (
     write_bytes,
 )
 from relax_core.diagnostics import plural
-from relax_core.engine.debug.replies import Bisection, ValuesCompared
+from relax_core.engine.debug.replies import Bisection, Simulation, ValuesCompared
 from relax_core.engine.debug.requests import (
     BisectOf,
     BisectRecordedOf,
@@ -39,6 +39,7 @@ from relax_core.engine.debug.requests import (
     ProfileOf,
     RecordedCallsOf,
     ReproducerOf,
+    SimulateOf,
     StopsOf,
 )
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
@@ -58,6 +59,10 @@ _DIGIT_LIMIT = 18
 _AT_NAN = "isnan(written) or isinf(written)"
 
 
+_WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs", "--simulate"])
+"""Options that go together, in the order of `_one_at_a_time`."""
+
+
 def add_debugging(command: Commands) -> None:
     """Add the commands."""
     run = command("run", "Run a function and print its result, or where it stops.", _run)
@@ -74,7 +79,8 @@ def add_debugging(command: Commands) -> None:
     as_in_option(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
     run.add_argument("--memory", action="store_true", help="print what memory holds when, and what is used too late")
-    run.add_argument("--json", action="store_true", help="print one object: the result, or with --memory what it finds")
+    run.add_argument("--simulate", action="store_true", help="run a kernel on a simulated GPU, and tell what races")
+    run.add_argument("--json", action="store_true", help="print one object: the result, or what else is asked for")
 
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
     bisect.add_argument(
@@ -194,6 +200,8 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
         return _ended(found.rendered)
     if options.memory:
         return _memory(engine, program, options)
+    if options.simulate:
+        return _simulate(engine, program, options)
     if options.dump:
         dumped = engine.request(DumpOf(program))
         if isinstance(dumped, Failure):
@@ -212,16 +220,32 @@ def _memory(engine: Engine, program: Program, options: argparse.Namespace) -> in
     return DIAGNOSED if found.faults else 0
 
 
+def _simulate(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+    found = engine.request(SimulateOf(program))
+    if isinstance(found, Failure):
+        return failed(found)
+    if options.outputs:
+        write_bytes(options.outputs, found.archive)
+    say(_simulated_json(found) if options.json else found.to_text())
+    return 0 if found.is_clean else DIAGNOSED
+
+
+def _simulated_json(found: Simulation) -> str:
+    names = ("entry", "is_clean", "verdict", "launches", "written", "problems")
+    return msgspec.json.encode({name: msgspec.to_builtins(getattr(found, name)) for name in names}).decode()
+
+
 def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--trace": bool(options.trace), "--outputs": options.outputs}
+    asked |= {"--simulate": options.simulate}
     if options.json and (stops or options.profile):
-        raise UsageError("--json prints a result, or what --memory finds")
+        raise UsageError("--json prints a result, or what --memory or --simulate finds")
     if options.profile and options.settings:
         raise UsageError("--set and --profile do not go together: a profile runs the program several times")
     given = [name for name, is_given in asked.items() if is_given]
-    if len(given) > 1 and given not in (["--dump", "--outputs"], ["--trace", "--outputs"]):
+    if len(given) > 1 and given not in _WITH_OUTPUTS:
         raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")
 
 

@@ -36,6 +36,7 @@ from relax_core.engine.debug.requests import (
     RecordedTextsOf,
     ReproducerOf,
     RunFormsOf,
+    SimulateOf,
     StopsOf,
     TraceOf,
 )
@@ -103,6 +104,7 @@ from relax_core.engine.screens.recorded import costs as recorded_costs
 from relax_core.engine.screens.recorded import graphs as recorded_graphs
 from relax_core.engine.screens.recorded import programs as recorded_programs
 from relax_core.engine.screens.recorded import stages as recorded_stages
+from relax_core.engine.simulation import simulating
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import PartitionView, PatternList
@@ -210,6 +212,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(BisectRecordedOf, _bisected),
             _row(RunFormsOf, _forms_run),
             _row(ReproducerOf, _reproduced),
+            _row(SimulateOf, simulating.simulated),
             _row(RecordedOf, recorded_stages.recorded),
             _row(RecordedCostsOf, recorded_costs.costs),
             _row(RecordedFaultsOf, recorded_stages.faults),

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.requests import AnyDebugRequest, AnyRecordedRequest
+from relax_core.engine.debug.requests import AnyDebugRequest, AnyRecordedRequest, SimulateOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
@@ -432,6 +432,7 @@ AnyRequest: TypeAlias = (
     | AnyRecordedRequest
     | SavedRunOf
     | OpenedRunOf
+    | SimulateOf
 )
 
 

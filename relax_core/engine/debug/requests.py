@@ -11,6 +11,7 @@ from relax_core.engine.debug.replies import (
     FormRuns,
     Profiled,
     Reproduced,
+    Simulation,
     Stopped,
     ValuesCompared,
 )
@@ -299,6 +300,12 @@ class ReproducerOf(Request[Reproduced], frozen=True):
 
     bisect: BisectOf | BisectRecordedOf
     found: Bisection | None = None
+
+
+class SimulateOf(Request[Simulation], frozen=True):
+    """Run a prim func that launches threads on a simulated GPU, and say what is wrong with what it does to memory."""
+
+    program: Program
 
 
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf

@@ -26,6 +26,7 @@ from relax_core.engine.debug.requests import (
     RecordedTextsOf,
     ReproducerOf,
     RunFormsOf,
+    SimulateOf,
 )
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import (
@@ -80,6 +81,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         CrashOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
+        SimulateOf: _COMPARISON,
     }
 )
 
@@ -107,6 +109,7 @@ def doing(message: object) -> str:
             | HitsOf(program=program)
             | Execute(program=program)
             | SavedRunOf(program=program)
+            | SimulateOf(program=program)
         ):
             return f"running `{program.entry or 'main'}`"
         case PipelineOf() | StageOf() | FoundInStages() | RewriteOf() | EffectsOf() | CostsOf() | Opt():
