@@ -62,7 +62,7 @@ def prose(text: str) -> str:
 
 
 def authored(text: str) -> str:
-    """Return what the author of a lesson wrote as Markdown, as it is but for characters that hide their neighbours."""
+    """Return the Markdown that an author of lessons or documents wrote, hidden characters as escapes."""
     return "\n".join(map(visible, text.split("\n")))
 
 

@@ -71,6 +71,7 @@ def test_back_leaves_the_page_and_forward_finds_the_stage_again(page: Page, app_
     page.go_forward()
     expect(row).to_have_attribute("aria-current", "step")
     page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_role("tab", name="Keys").click()
     expect(page.get_by_role("dialog").get_by_text("step back")).to_be_visible()
 
 

@@ -24,7 +24,7 @@ PROBE = """
 import json, sys
 from streamlit.testing.v1 import AppTest
 from tests.views.pages import opened, sent_to
-from views.shell.frame import key_columns
+from views.shell.guide import key_columns
 from views.state.address import to_address
 from views.state.selection import screen
 

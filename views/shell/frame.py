@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlencode
@@ -12,11 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.engine.replies import Sample
-from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
+from relax_core.present.escape import badge, bullets, file_name, literal, prose, visible
 from relax_core.present.models import Status
 from views.lessons import panel
-from views.manifest import KeyGroup
-from views.manifests import MANIFESTS
+from views.shell.guide import show_asked_paragraph, show_help
 from views.state.address import LONGEST_ADDRESS
 from views.state.session import (
     complaints,
@@ -45,11 +43,6 @@ _PARTS = MappingProxyType(
 )
 """Names, for people, of the fields of a selection that may be long."""
 
-_EVERYWHERE: KeyGroup = (
-    "Everywhere",
-    (("`?`", "these keys"), ("`/`", "search"), ("`p` `Esc`", "inspector in a narrow window")),
-)
-
 
 @contextmanager
 def page(*, takes_lesson: bool = True) -> Generator[None]:
@@ -60,12 +53,13 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
         file = panel.open_lesson() if takes_lesson else None
         if file is None:
             yield
-            return
-        left, right = st.columns([420, 860], gap=None)
-        with left:
-            panel.show_panel(file)
-        with right:
-            yield
+        else:
+            left, right = st.columns([420, 860], gap=None)
+            with left:
+                panel.show_panel(file)
+            with right:
+                yield
+        show_asked_paragraph()
 
 
 def _show_complaints() -> None:
@@ -80,8 +74,8 @@ def _show_complaints() -> None:
 
 
 @contextmanager
-def bar() -> Generator[DeltaGenerator]:
-    """The context bar: the sample first, then what the page adds, then sharing and keys.
+def bar(noun: str) -> Generator[DeltaGenerator]:
+    """The context bar of a page: the sample first, then what the page adds, then sharing, its guide and keys.
 
     Gives the place for the files that a page offers, below the address in the menu of sharing.
     """
@@ -92,8 +86,8 @@ def bar() -> Generator[DeltaGenerator]:
         apart = st.container(width="content")
         menu = st.popover("Share", help="The address of this screen, and files")
         address, files = menu.container(), menu.container()
-        if st.button("?", key="bar.keys", help="Keys"):
-            _show_keys()
+        if st.button("?", key="bar.keys", help="Guide and keys"):
+            show_help(noun)
     with added:
         yield files
     # What the page adds may have changed the selection.
@@ -227,22 +221,3 @@ def _offer_left_out(names: tuple[str, ...]) -> None:
         )
         label = literal(f"Download {_PARTS.get(name, name)}")
         st.download_button(label, content, given, key=f"share.{name}", on_click="ignore")
-
-
-def key_columns() -> tuple[tuple[KeyGroup, ...], tuple[KeyGroup, ...]]:
-    """Return the keys of all pages in two columns of about one height; pages whose keys are alike are told of once."""
-    titles: dict[tuple[tuple[str, str], ...], str] = {}
-    for title, keys in (_EVERYWHERE, *(group for item in MANIFESTS.values() for group in item.keys)):
-        titles[keys] = f"{titles[keys]}, {title.lower()}" if keys in titles else title
-    groups = tuple((title, keys) for keys, title in titles.items())
-    heights = tuple(accumulate(len(keys) + 1 for _, keys in groups))
-    split = next(number for number, height in enumerate(heights, 1) if 2 * height >= heights[-1])
-    return groups[:split], groups[split:]
-
-
-@st.dialog("Keys", width="medium")
-def _show_keys() -> None:
-    columns = key_columns()
-    for column, groups in zip(st.columns(len(columns), gap="large"), columns, strict=True):
-        for title, keys in groups:
-            column.markdown(f"{bold(title)}\n\n{table(('Key', ''), keys)}")

@@ -114,7 +114,7 @@ def _asked(program: Program) -> KernelView | Failure:
 
 with page():
     given = given_program()
-    with bar() as files:
+    with bar("kernels") as files:
         choosing = group()
     source = ask(Open(given))
     detail = ""

@@ -29,7 +29,7 @@ def _show(system: System) -> None:
 
 
 with page(takes_lesson=False):
-    with bar():
+    with bar("learn"):
         st.caption(literal(f"{len(samples()):,} programs in the box at the left"), width="content")
     with st.container(key="learn", gap="medium"):
         show_course()

@@ -89,7 +89,7 @@ def _count(found: Catalog) -> str:
 
 
 with page():
-    with bar():
+    with bar("operators"):
         chips = group()
     listed = ask(Operators())
     if isinstance(listed, Failure):

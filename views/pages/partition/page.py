@@ -285,7 +285,7 @@ def _balance(view: PartitionView) -> str:
 
 with page():
     given = given_program()
-    with bar() as files:
+    with bar("partition") as files:
         choosing, running = group(), group()
     source = ask(Open(given))
     detail = ""

@@ -38,6 +38,7 @@ from views.pages.passes.verifying import choose_verification, passed_program, ve
 from views.pages.passes.what_if import change_pipeline, show_what_if
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
+from views.shell.guide import ask_for_paragraph
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.selecting import on_graph, show_inspector, shown_side
 from views.state.session import select, state
@@ -87,6 +88,8 @@ def _on_diff(action: DiffAction) -> None:
             select(node=action.node, view="text")
         case "rewrite":
             select(rewrite=action.rewrite, skip=int(action.is_left_out))
+        case "code":
+            ask_for_paragraph(action.code)
 
 
 def _on_film(action: FilmAction) -> None:
@@ -343,7 +346,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
 
 
 with page():
-    with bar() as files:
+    with bar("passes") as files:
         form = group()
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()

@@ -39,6 +39,7 @@ from views.pages.pipeline.results import culprits, marked, results_by_position
 from views.pages.pipeline.state import VIEWS, PipelineState
 from views.pages.pipeline.verdict import line_of, offer_links, offer_reproducer, show_verdict
 from views.shell.frame import bar, chip, group, note, page, status_line
+from views.shell.guide import ask_for_paragraph
 from views.shell.heights import stacked_height
 from views.state.session import select, state
 from views.widgets.diff.component import DiffAction, diff
@@ -85,6 +86,8 @@ def _on_list(action: PipelineAction) -> None:
 def _on_diff(action: DiffAction) -> None:
     if action.kind == "select":
         select(recorded_line=action.node)
+    elif action.kind == "code":
+        ask_for_paragraph(action.code)
 
 
 def _go(position: int, line: str = "") -> None:
@@ -348,7 +351,7 @@ def _show_status(view: RecordedView, faults: RecordedFaults | Failure | None) ->
 
 
 with page():
-    with bar() as files:
+    with bar("pipeline") as files:
         choosing = group()
     chosen = state(PipelineState).recording or ("opened" if opened_path() else "")
     with choosing:

@@ -39,11 +39,5 @@ MANIFEST = Manifest(
             sample="errors/jt_out_of_range.py",
             time=8,
         ),
-        stop(
-            "A bug of 2022, reproduced",
-            "The code generator as reported has no case for a function as a value; mend it under Options.",
-            sample="seeds/print_closure.py",
-            as_in="reported",
-        ),
     ),
 )

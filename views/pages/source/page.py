@@ -12,6 +12,7 @@ from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
+from views.shell.guide import ask_for_paragraph
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
 from views.shell.selecting import on_graph, show_inspector
@@ -69,6 +70,8 @@ def _on_edit(action: EditorAction) -> None:
                 open_text(action.text)
         case "open":
             open_text(action.text, sample=action.name)
+        case "code":
+            ask_for_paragraph(action.command)
 
 
 @st.dialog("Restore layout", width="large")
@@ -186,7 +189,7 @@ def _show_graph(view: SourceView, height: str) -> None:
 
 
 with page():
-    with bar():
+    with bar("source"):
         upload()
         chips = group()
         printing = st.container(width="content")

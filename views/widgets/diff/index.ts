@@ -164,7 +164,8 @@ class DiffPane {
 
   private failed(props: DiffProps): Child {
     const hasTexts = this.model !== undefined && !this.model.is_unchanged;
-    return [failure(props, hasTexts), hasTexts && this.texts()];
+    const explain = (code: string) => this.tell({ kind: "code", code });
+    return [failure(props, hasTexts, explain), hasTexts && this.texts()];
   }
 
   private texts(): Child {

@@ -1,7 +1,7 @@
 // The lists beside the texts: rewrites, remarks, values, and why a pass failed.
 
 import type { DiffProps, Remark, SingleRewrite, ValueRow } from "#generated/models";
-import { button, pickable, segments } from "#shared/controls";
+import { button, link, pickable, segments } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { chip, severitySign } from "#shared/marks";
 
@@ -120,14 +120,14 @@ export function valueList(props: DiffProps): Child {
 const NOTHING_LEFT = "The module is as it was before this pass";
 
 /** Why a pass failed: in place of the texts if it left nothing to compare, else above them. */
-export function failure(props: DiffProps, hasTexts: boolean): Child {
+export function failure(props: DiffProps, hasTexts: boolean, explain: (code: string) => void): Child {
   const lines = props.problems.map((item) =>
     el(
       "div",
       { class: "problem" },
       severitySign(item.severity),
       " ",
-      el("code", { title: item.explanation }, item.code),
+      link(item.code, () => explain(item.code), { class: "link m", title: item.explanation }),
       " ",
       item.line ? el("span", { class: "muted" }, `line ${item.line}, column ${item.column}: `) : "",
       prose(item.message),

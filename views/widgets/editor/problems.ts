@@ -12,10 +12,11 @@ export class Problems {
   private problems: readonly Problem[] = [];
   private opened = -1;
 
-  /** `mend` puts what is known to mend a problem in its place. */
+  /** `mend` puts what is known to mend a problem in its place; `explain` shows a program that has a code. */
   constructor(
     private readonly goTo: (line: number, column: number) => void,
     private readonly mend: (problem: Problem) => void,
+    private readonly explain: (code: string) => void,
   ) {}
 
   show(problems: readonly Problem[]): void {
@@ -50,7 +51,7 @@ export class Problems {
     const hint = problem.hint ? el("span", { class: "hint" }, " · ", prose(problem.hint)) : "";
     const fix = problem.fix ? [" ", this.fixButton(problem)] : "";
     const related = problem.related.map((item) => this.related(item));
-    const explanation = isOpen ? el("div", { class: "why" }, prose(problem.explanation)) : "";
+    const explanation = isOpen ? el("div", { class: "why" }, prose(problem.explanation), " ", this.more(problem)) : "";
     const row = el(
       "tr",
       { data: { problem: i } },
@@ -60,6 +61,14 @@ export class Problems {
       el("td", { class: "m muted r place" }, place),
     );
     return problem.line ? pickable(row, () => this.goTo(problem.line, problem.column)) : row;
+  }
+
+  private more(problem: Problem): HTMLElement {
+    const explain = (event: Event) => {
+      event.stopPropagation();
+      this.explain(problem.code);
+    };
+    return link("A program that has it", explain, { data: { code: problem.code } });
   }
 
   private fixButton(problem: Problem): HTMLElement {

@@ -263,7 +263,7 @@ export interface Diff {
 /** What the user did. */
 export interface DiffAction {
   /** `line`: a part of the structure was chosen, which is to be shown in the text. */
-  readonly kind: "line" | "rewrite" | "select" | "stage" | "tab";
+  readonly kind: "code" | "line" | "rewrite" | "select" | "stage" | "tab";
   readonly node?: string;
   readonly line?: number;
   /** The view chosen, for `tab`. */
@@ -272,6 +272,8 @@ export interface DiffAction {
   /** The rewrite to show, for `rewrite`; 0: the list of all. */
   readonly rewrite?: number;
   readonly is_left_out?: boolean;
+  /** Of a problem whose paragraph is asked for. */
+  readonly code?: string;
 }
 
 /** What the page says beside the model. */
@@ -300,10 +302,10 @@ export type DiffSide = readonly [number: number, mark: Mark, tokens: readonly To
 
 /** What the user did; `text` is the whole text at that moment. */
 export interface EditorAction {
-  readonly kind: "command" | "open" | "select" | "submit" | "tab" | "text";
+  readonly kind: "code" | "command" | "open" | "select" | "submit" | "tab" | "text";
   readonly text: string;
   readonly node?: string;
-  /** The id of the tab or button. */
+  /** The id of the tab or button, or the code of a problem whose paragraph is asked for. */
   readonly command?: string;
   /** The name of a file that was dropped onto the text. */
   readonly name?: string;

@@ -1,0 +1,89 @@
+"""`?` opens the guide of the page, other documents and the keys; a code opens its paragraph with programs."""
+
+import pytest
+from playwright.sync_api import Page, expect
+from streamlit.testing.v1 import AppTest
+
+from relax_core.engine.documents.guides import guide_of, guides
+from tests.browser import OpenPage, rest
+from tests.views.pages import assert_accessible, opened
+from views import PAGES
+from views.state.selection import screen
+
+BROKEN = "errors/ty_matmul.py"
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(item.value for item in (*app.markdown, *app.caption, *app.code))
+
+
+def test_every_page_has_a_guide_and_every_document_a_title() -> None:
+    known = {guide.path: guide for guide in guides()}
+    assert {guide_of(page) for page in PAGES} <= set(known)
+    assert [guide.path for guide in guides()[: len(PAGES)]] == sorted(guide_of(page) for page in PAGES)
+    for guide in guides():
+        assert guide.title
+        assert not guide.title.startswith(("#", "<"))
+        assert "<!--" not in guide.text
+        assert set(guide.see) <= set(known)
+    assert "`docs/" not in known["guides/find_a_nan.md"].text
+    assert known["guides/find_a_nan.md"].see == ("guides/debug_a_pass.md",)
+
+
+@pytest.mark.parametrize("noun", PAGES)
+def test_the_button_opens_the_guide_of_its_page(noun: str) -> None:
+    app = opened(noun, screen())
+    app.button(key="bar.keys").click().run()
+    assert not app.exception
+    assert app.selectbox(key="guide.chosen").value == guide_of(noun)
+    assert f"## The {noun.capitalize()} page" in said(app)
+
+
+def test_a_problem_opens_its_paragraph_with_the_program_mended() -> None:
+    app = opened("passes", screen(sample=BROKEN))
+    app.button(key="failure.code.0").click().run()
+    assert not app.exception
+    text = said(app)
+    assert "#! TY012" in text
+    assert "R.matmul(x, R.permute_dims(w))" in text
+    app.button(key="guide.mended").click().run()
+    assert not app.exception
+    assert app.query_params["z"]
+    assert not [item for item in app.button if str(item.key).startswith("failure.")]
+
+
+@pytest.mark.browser
+def test_the_guide_leads_to_other_documents(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/passes?sample=relax/mlp.py")
+    # The key belongs to a component, which is there when it shows something.
+    expect(page.locator("tr[aria-current='step']")).to_be_visible()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("heading", name="The Passes page")).to_be_visible()
+    dialog.get_by_role("button", name="A pass of one's own").click()
+    expect(dialog.get_by_role("heading", name="A pass of one's own")).to_be_visible()
+    expect(dialog.get_by_text("A rule is a pattern and what stands in place of a match")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_a_code_below_the_text_opens_its_paragraph(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?sample={BROKEN}")
+    rest(page)
+    page.get_by_role("button", name="TY012").click()
+    page.get_by_role("button", name="A program that has it").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("Mended:")).to_be_visible()
+    dialog.get_by_role("button", name="Open the mended program").click()
+    expect(page.get_by_text("Well-formed")).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_guide_is_accessible(open_page: OpenPage, app_url: str, mode: str) -> None:
+    for width in (1440, 760):
+        page = open_page(width, mode="dark" if mode == "dark" else "light")
+        page.goto(f"{app_url}/run?sample=relax/fib.py")
+        rest(page)
+        page.locator(".st-key-bar-keys button").first.click()
+        expect(page.get_by_role("dialog").get_by_role("heading", name="The Run page")).to_be_visible()
+        assert_accessible(page, width, "dark" if mode == "dark" else "light")

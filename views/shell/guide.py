@@ -1,0 +1,109 @@
+"""What `?` opens: the guide of the page, all other documents, and the keys; and the paragraph of a diagnostic."""
+
+from itertools import accumulate
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.documents.guides import Guide, guide_of, guides
+from relax_core.engine.documents.paragraphs import Paragraph, paragraph_of
+from relax_core.present.escape import authored, bold, literal, prose, table
+from views.manifest import KeyGroup
+from views.manifests import MANIFESTS
+from views.state.session import open_sample, open_text
+
+_CHOSEN: Final = "guide.chosen"
+_CODE: Final = "guide.code"
+_MOST_SEE: Final = 8
+_EVERYWHERE: Final[KeyGroup] = (
+    "Everywhere",
+    (("`?`", "guide and keys"), ("`/`", "search"), ("`p` `Esc`", "inspector in a narrow window")),
+)
+
+
+def show_help(page: str) -> None:
+    """Open the guide of a page, with the keys."""
+    wanted = guide_of(page)
+    st.session_state[_CHOSEN] = next((guide.path for guide in guides() if guide.path == wanted), guides()[0].path)
+    _help()
+
+
+@st.dialog("Help", width="large")
+def _help() -> None:
+    text, keys = st.tabs(["Guide", "Keys"])
+    with text:
+        _show_guide({guide.path: guide for guide in guides()})
+    with keys:
+        _show_keys()
+
+
+def _show_guide(known: dict[str, Guide]) -> None:
+    chosen = st.selectbox(
+        "Document", list(known), key=_CHOSEN, format_func=lambda path: known[path].title, label_visibility="collapsed"
+    )
+    guide = known[chosen]
+    st.markdown(f"## {literal(guide.title)}\n\n{authored(guide.text)}")
+    if guide.see:
+        st.caption("See also")
+        with st.container(horizontal=True, gap="xsmall"):
+            for path in guide.see[:_MOST_SEE]:
+                label = literal(known[path].title)
+                st.button(label, key=f"guide.see.{path}", on_click=_choose, args=(path,))
+
+
+def _choose(path: str) -> None:
+    st.session_state[_CHOSEN] = path
+
+
+def key_columns() -> tuple[tuple[KeyGroup, ...], tuple[KeyGroup, ...]]:
+    """Return the keys of all pages in two columns of about one height; pages whose keys are alike are told of once."""
+    titles: dict[tuple[tuple[str, str], ...], str] = {}
+    for title, keys in (_EVERYWHERE, *(group for item in MANIFESTS.values() for group in item.keys)):
+        titles[keys] = f"{titles[keys]}, {title.lower()}" if keys in titles else title
+    groups = tuple((title, keys) for keys, title in titles.items())
+    heights = tuple(accumulate(len(keys) + 1 for _, keys in groups))
+    split = next(number for number, height in enumerate(heights, 1) if 2 * height >= heights[-1])
+    return groups[:split], groups[split:]
+
+
+def _show_keys() -> None:
+    columns = key_columns()
+    with st.container(key="keys"):
+        for column, groups in zip(st.columns(len(columns), gap="large"), columns, strict=True):
+            for title, keys in groups:
+                column.markdown(f"{bold(title)}\n\n{table(('Key', ''), keys)}")
+
+
+def ask_for_paragraph(code: str) -> None:
+    """Have the paragraph of a code open when the page is there; a component's message is not the time for it."""
+    st.session_state[_CODE] = code
+
+
+def show_asked_paragraph() -> None:
+    """Open the paragraph that was asked for, if one was."""
+    code = st.session_state.pop(_CODE, "")
+    found = paragraph_of(code)
+    if found is not None:
+        show_paragraph(found)
+
+
+@st.dialog("Diagnostic", width="large")
+def show_paragraph(found: Paragraph) -> None:
+    """Show what a code means, a program that has it, and that program mended."""
+    st.markdown(f"## {literal(found.code)}\n\n{prose(found.text)}")
+    if not found.sample:
+        return
+    language = None if found.sample.endswith(".relay") else "python"
+    st.markdown(f"{prose(f'`samples/{found.sample}` has it, where a line ends in `! {found.code}`:')}")
+    st.code(found.failing, language=language)
+    if st.button("Open this program", key="guide.failing", on_click=open_sample, args=(found.sample,)):
+        st.rerun()
+    if found.mended:
+        st.markdown("Mended:")
+        st.code(found.mended, language=language)
+        if st.button("Open the mended program", key="guide.mended", on_click=_open_mended, args=(found,)):
+            st.rerun()
+
+
+def _open_mended(found: Paragraph) -> None:
+    open_text(found.mended, sample=found.sample.rpartition("/")[2])
