@@ -121,6 +121,7 @@ class Accesses:
         memory, at = view.memory, self._elements(view, index)
         elements = memory.raw.view(view.dtype)
         data = elements[at]
+        self._state.launch.traffic.note(view, at, (node, "load"), mask, self._lanes)
         shadow = self._shadow(memory)
         waits = shadow is not None and shadow.lets_reads_wait
         if shadow is not None and waits:
@@ -166,6 +167,7 @@ class Accesses:
         of = self._of_lanes(view, at, node, mask, is_atomic=is_atomic)
         if not len(of.cells):
             return
+        self._state.launch.traffic.note(view, at, (node, "store"), mask, lanes)
         data = np.asarray(data_of(value)).astype(view.dtype, copy=False)
         width = at.shape[1] if is_array(at) and at.ndim == 2 else 0
         shape = (lanes.count, width) if width else (lanes.count,)

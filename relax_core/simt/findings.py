@@ -14,10 +14,13 @@ from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import BufferStore
 from relax_core.simt.hazards import Race
 from relax_core.simt.lanes import Array, Grid
+from relax_core.simt.traffic import AccessCost
 from relax_core.source import Span
 
 ORDER: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 _RACES: Final = ("GP001", "GP002", "GP003")
+WASTEFUL: Final = 2
+"""Global accesses that move so many times as many sectors as they need are told."""
 _PAIRS: Final = 4
 """So many pairs of places are told of one memory and one kind of race; there may be hundreds in unrolled loops."""
 
@@ -29,6 +32,8 @@ _OTHERS: Final[Mapping[str, tuple[Severity, str]]] = MappingProxyType(
             "note",
             "until it is lowered it runs in order; TVM makes shuffles and barriers of it",
         ),
+        "GP014": ("note", "pad the rows: with one more word in each, neighbours in a column lie in different banks"),
+        "GP015": ("note", "let neighbouring threads access neighbouring elements"),
         "GP013": ("warning", "bind one of the two loops to another axis"),
     }
 )
@@ -46,7 +51,8 @@ class _Folded:
     def told(self, more: int) -> Diagnostic:
         """Return the diagnostic with the number of cells, and of further pairs of places of its kind."""
         parts = [f"{plural(len(self.cells), self.noun)} in all"] if len(self.cells) > 1 else []
-        parts += [f"{plural(more, 'further pair')} of places race in the same way"] if more else []
+        words = "pair of places like it" if self.diagnostic.code in _RACES else "access like it"
+        parts += [f"and {more:,} further {words if more == 1 else _many(words)}"] if more else []
         return replace(self.diagnostic, message="; ".join((self.diagnostic.message, *parts)))
 
 
@@ -74,6 +80,23 @@ class Findings:
             self._folded[key] = _Folded(_race_diagnostic(race, grid, code, severity))
         self._folded[key].cells.update(np.unique(race.cells).tolist())
 
+    def add_cost(self, cost: AccessCost) -> None:
+        """Add an access that makes banks or sectors wait."""
+        node, text = cost.node, text_of(cost.node)
+        if cost.worst > 1:
+            mean = cost.degrees / cost.parts
+            message = (
+                f"the {cost.way} `{text}` has a {cost.worst}-way bank conflict: a group of lanes asks a bank "
+                f"{mean:.3g} times in the mean, 1 would do"
+            )
+            self.add("GP014", message, node, np.zeros(1, np.int64))
+        elif cost.sectors >= WASTEFUL * cost.ideal_sectors > 0:
+            message = (
+                f"the {cost.way} `{text}` moves {cost.sectors / cost.warps:.3g} sectors of 32 bytes for a warp, and "
+                f"uses {cost.efficiency:.0%} of them"
+            )
+            self.add("GP015", message, node, np.zeros(1, np.int64))
+
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return all findings, errors first."""
         return tuple(sorted(self._told(), key=lambda item: ORDER.index(item.severity)))
@@ -85,11 +108,27 @@ class Findings:
             # Equal values are no excuse where the same two places race for the value as well.
             if key[0] == "GP003" and any(key[3] in pair for pair in raced):
                 continue
-            groups.setdefault(key[:3] if key[0] in _RACES else key, []).append(item)
+            groups.setdefault(_group(key), []).append(item)
         for items in groups.values():
             for item in items[:_PAIRS]:
                 is_last = item is items[_PAIRS - 1] if len(items) > _PAIRS else False
                 yield item.told(len(items) - _PAIRS if is_last else 0)
+
+
+def _many(words: str) -> str:
+    first, _, rest = words.partition(" ")
+    return f"{first}{'es' if first.endswith('s') else 's'} {rest.replace('it', 'them')}"
+
+
+def _group(key: tuple[object, ...]) -> tuple[object, ...]:
+    """Return what findings have in common of which only a few are told one by one."""
+    match key:
+        case (str(code), hazard, memory, *_) if code in _RACES:
+            return code, hazard, memory
+        case ("GP014" | "GP015" as code, _):
+            return (code,)
+        case _:
+            return key
 
 
 def text_of(node: Node) -> str:

@@ -19,6 +19,7 @@ from relax_core.simt.memory import Memory, View
 from relax_core.simt.signature import accessed, arguments_of, called, cell_sizes, roots, with_buffers
 from relax_core.simt.state import Launch, State, Storage
 from relax_core.simt.statements import Statements
+from relax_core.simt.traffic import AccessCost
 from relax_core.simt.values import data_of, numpy_type
 
 SHARED_LIMIT: Final = 232_448
@@ -43,6 +44,8 @@ class Simulated:
     diagnostics: tuple[Diagnostic, ...]
     outputs: tuple[Output, ...]
     grids: tuple[Grid, ...]
+    accesses: tuple[AccessCost, ...] = ()
+    """What each access in the program costs, in the first block of each launch."""
 
     @property
     def is_clean(self) -> bool:
@@ -65,21 +68,22 @@ def simulate(
         message = f"`{entry}` is no prim func, and only prim funcs launch threads"
         raise RunError((Diagnostic("GP010", message, function.span),))
     function = with_buffers(function)
-    host = _Host(module, function, Findings(), is_cancelled)
+    host = _Host(module, function, Launch(Findings(), is_cancelled=is_cancelled))
     with np.errstate(all="ignore"):
         host.bind(args)
         host.run(function.body, None)
-    return Simulated(entry, host.state.launch.findings.diagnostics(), host.outputs(), tuple(host.grids))
+    launch = host.state.launch
+    costs = launch.traffic.costs() if host.grids else ()
+    for item in costs:
+        launch.findings.add_cost(item)
+    return Simulated(entry, launch.findings.diagnostics(), host.outputs(), tuple(host.grids), costs)
 
 
 class _Host(Statements):
     """The part of a function around its launches, which one lane runs."""
 
-    def __init__(
-        self, module: IRModule, function: PrimFunc, findings: Findings, is_cancelled: Callable[[], bool]
-    ) -> None:
-        launch = Launch(findings, is_cancelled=is_cancelled, cell_bytes=dict(cell_sizes(function)))
-        super().__init__(State(launch, Lanes(Grid({}), 0), {}))
+    def __init__(self, module: IRModule, function: PrimFunc, launch: Launch) -> None:
+        super().__init__(State(replace(launch, cell_bytes=dict(cell_sizes(function))), Lanes(Grid({}), 0), {}))
         self.grids: list[Grid] = []
         self._module = module
         self._function = function
@@ -231,7 +235,8 @@ class _Host(Statements):
 
     def _call(self, call: Intrinsic, callee: PrimFunc) -> None:
         """Launch a kernel of the module."""
-        inner = _Host(self._module, callee, self.state.launch.findings, self.state.launch.is_cancelled)
+        launch = self.state.launch
+        inner = _Host(self._module, callee, replace(launch, variables={}, places={}, storage={}))
         pointers: list[tuple[PrimVar, Buffer, Memory]] = []
         for param, value in zip(callee.params, arguments_of(call), strict=False):
             buffer, storage = callee.buffer_of(param), self._storage(value)

@@ -14,6 +14,7 @@ from relax_core.simt.findings import Findings, text_of
 from relax_core.simt.hazards import Barriers, Shadow
 from relax_core.simt.lanes import Lanes
 from relax_core.simt.memory import Memory, Registers, View
+from relax_core.simt.traffic import Traffic
 from relax_core.simt.values import Value
 
 Place: TypeAlias = View | Registers
@@ -27,6 +28,7 @@ class Launch:
     """What all blocks of a launch share: variables of the host, global memory, findings."""
 
     findings: Findings
+    traffic: Traffic = field(default_factory=Traffic)
     variables: dict[PrimVar, Value] = field(default_factory=dict[PrimVar, Value])
     places: dict[Buffer, Place] = field(default_factory=dict[Buffer, Place])
     storage: dict[PrimVar, Storage] = field(default_factory=dict[PrimVar, Storage])

@@ -1,0 +1,119 @@
+"""What accesses cost on a GPU: conflicts of banks in shared memory, sectors in global memory.
+
+Counted for the warps of the first block of a launch, in the first instances of each access. Shared memory has 32 banks
+of 4 bytes: lanes that want different words of one bank wait for each other, 8 bytes in half warps and 16 in quarters.
+Global memory moves in sectors of 32 bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from relax_core.ir.node import Node
+from relax_core.simt.lanes import WARP, Array, Lanes, Mask
+from relax_core.simt.memory import View
+from relax_core.simt.values import Plain, is_array
+
+Way: TypeAlias = Literal["load", "store"]
+BANKS: Final = 32
+BANK_BYTES: Final = 4
+SECTOR_BYTES: Final = 32
+_INSTANCES: Final = 32
+
+
+@dataclass(slots=True, eq=False)
+class AccessCost:
+    """The figures of one access in the program, over the instances that were counted."""
+
+    node: Node
+    way: Way
+    kind: str
+    """"shared" or "global"."""
+    instances: int = 0
+    warps: int = 0
+    parts: int = 0
+    """Groups of lanes that are served at once: of shared memory."""
+    degrees: int = 0
+    """Of shared memory: how often the banks were asked, in all groups together."""
+    worst: int = 0
+    """The largest number of different words that a group wanted of one bank."""
+    sectors: int = 0
+    """Of global memory: sectors that were moved, in all warps together."""
+    ideal_sectors: int = 0
+    """How many would do if the bytes that a warp asks for were neighbours."""
+    wanted_bytes: int = 0
+
+    @property
+    def efficiency(self) -> float:
+        """Which part of the bytes in the sectors that were moved was asked for, from 0 to 1."""
+        return self.wanted_bytes / (SECTOR_BYTES * self.sectors) if self.sectors else 1.0
+
+
+class Traffic:
+    """The costs of the accesses of a launch."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[Node, Way], AccessCost] = {}
+
+    def note(self, view: View, at: Plain, access: tuple[Node, Way], mask: Mask, lanes: Lanes) -> None:
+        """Count an access; `at` are the elements, numbered through the copies of a memory."""
+        row = self.rows.get(access)
+        if row is None:
+            row = self.rows[access] = AccessCost(*access, view.memory.kind)
+        if lanes.first or row.instances >= _INSTANCES:
+            return
+        count = min(lanes.grid.thread_count, lanes.count)
+        active = np.flatnonzero(lanes.full(mask)[:count])
+        if not len(active):
+            return
+        row.instances += 1
+        size = view.dtype.itemsize
+        elements = np.asarray(at)
+        rows = (
+            elements[active]
+            if is_array(at) and len(elements) == lanes.count
+            else np.repeat(elements[None], len(active), 0)
+        )
+        addresses = rows.reshape(len(active), -1).astype(np.int64) * size
+        warps = active // WARP
+        for column, width in _columns(addresses, size):
+            if view.memory.kind == "shared":
+                _count_banks(row, column, width, active)
+            else:
+                _count_sectors(row, column, width, warps)
+
+    def costs(self) -> tuple[AccessCost, ...]:
+        """Return the accesses that were counted, in the order in which they came first."""
+        return tuple(item for item in self.rows.values() if item.instances)
+
+
+def _columns(addresses: Array, size: int) -> list[tuple[Array, int]]:
+    """Return the accesses of a vector: one if its elements are neighbours, else one for each."""
+    width = addresses.shape[1]
+    is_whole = bool((np.diff(addresses, axis=1) == size).all()) and width * size in (2, 4, 8, 16)
+    if is_whole:
+        return [(addresses[:, 0], width * size)]
+    return [(addresses[:, at], size) for at in range(width)]
+
+
+def _count_banks(row: AccessCost, addresses: Array, width: int, active: Array) -> None:
+    group = active // max(1, WARP * BANK_BYTES // max(width, BANK_BYTES))
+    words = addresses[:, None] // BANK_BYTES + np.arange(max(1, width // BANK_BYTES))
+    pairs = np.unique(np.stack([np.broadcast_to(group[:, None], words.shape).reshape(-1), words.reshape(-1)]), axis=1)
+    counts = np.bincount(pairs[0] * BANKS + pairs[1] % BANKS)
+    degrees = np.pad(counts, (0, -len(counts) % BANKS)).reshape(-1, BANKS).max(axis=1)
+    row.parts += int((degrees > 0).sum())
+    row.degrees += int(degrees.sum())
+    row.worst = max(row.worst, int(degrees.max()))
+
+
+def _count_sectors(row: AccessCost, addresses: Array, width: int, warps: Array) -> None:
+    ends = addresses + width - 1
+    sectors = np.concatenate([addresses, ends]) // SECTOR_BYTES
+    row.sectors += np.unique(np.stack([np.concatenate([warps, warps]), sectors]), axis=1).shape[1]
+    asked = np.unique(np.stack([warps, addresses]), axis=1)[0]
+    bytes_of_warp = np.bincount(asked) * width
+    row.warps += len(np.unique(warps))
+    row.ideal_sectors += int((-(-bytes_of_warp // SECTOR_BYTES)).sum())
+    row.wanted_bytes += int(bytes_of_warp.sum())
