@@ -39,7 +39,7 @@ def test_a_document_that_is_named_becomes_a_link_but_not_in_a_block() -> None:
     # Written so that these are no names of documents in this file.
     text = "See `docs/rules.MD` and [`docs/costs.MD`](../costs.MD).\n```text\n`docs/rules.MD`\n```\n`docs/decisions/`"
     expected = (
-        "See [rules.MD](../rules.MD) and [`docs/costs.MD`](../costs.MD).\n```text\n`docs/rules.MD`\n```\n"
+        "See [](../rules.MD) and [`docs/costs.MD`](../costs.MD).\n```text\n`docs/rules.MD`\n```\n"
         "[decisions](../decisions/index.MD)"
     )
     assert linked(text.replace(".MD", ".md"), "guides/one.MD") == expected.replace(".MD", ".md")

@@ -1,8 +1,10 @@
 """The page of the Python interface, from the signatures and docstrings of its public names."""
 
+import ast
 import dataclasses
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ _INTRODUCTION = """# The Python interface
 Made of the docstrings. `docs/python.md` shows the names at work. All of them stand in `relax_core`:
 `import relax_core as rc`.
 """
+_WIDTH: Final = 96
 _SECTION = re.compile(r"^(Raises|Args|Returns):\n((?:    .*\n?)+)", re.MULTILINE)
 
 
@@ -46,15 +49,36 @@ def _name(name: str, thing: Any) -> Iterator[str]:
 
 
 def _signature(name: str, thing: Any) -> str:
-    if inspect.isclass(thing) and not dataclasses.is_dataclass(thing):
-        return f"class {name}"
+    """Return how a function is called, or what fields a class has, in the words of its source."""
     try:
-        text = f"{name}{inspect.signature(thing)}"
-    except (TypeError, ValueError):
+        (node,) = ast.parse(textwrap.dedent(inspect.getsource(thing))).body
+    except (TypeError, OSError):
         return name
-    text = re.sub(r"\brelax_core(?:\.\w+)+\.(\w+)", r"\1", text.replace("typing.", ""))
-    text = re.sub(r"<(?:function|object|class) [^>]*>", "...", text)
-    return f"class {text}".replace(" -> None", "") if inspect.isclass(thing) else text
+    match node:
+        case ast.FunctionDef(args=args, returns=returns):
+            result = f" -> {ast.unparse(returns)}" if returns is not None else ""
+            return _wrapped(name, ast.unparse(args), result)
+        case ast.ClassDef(body=body) if dataclasses.is_dataclass(thing):
+            fields = [ast.unparse(item) for item in body if isinstance(item, ast.AnnAssign)]
+            return _wrapped(f"class {name}", ", ".join(fields), "")
+        case _:
+            return f"class {name}"
+
+
+def _wrapped(head: str, inside: str, tail: str) -> str:
+    """Put each argument on a line of its own where one line would be too long."""
+    line = f"{head}({inside}){tail}"
+    if len(line) <= _WIDTH:
+        return line
+    # A comma within brackets separates no arguments.
+    parts, depth, start = list[str](), 0, 0
+    for at, character in enumerate(f"{inside},"):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append(inside[start:at].strip())
+            start = at + 1
+    lines = "".join(f"    {part},\n" for part in parts if part)
+    return f"{head}(\n{lines}){tail}"
 
 
 def _methods(thing: type[Any]) -> Iterator[tuple[str, str]]:

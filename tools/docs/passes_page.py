@@ -83,7 +83,8 @@ def _pass(dialect: str, pass_: Pass) -> Iterator[str]:
             yield f"{words}: {', '.join(names)}.\n"
     if pass_.see:
         yield f"In TVM: `{pass_.see}`\n"
-    yield from _example(examples()[f"{dialect}.{pass_.name}"])
+    example = examples().get(f"{dialect}.{pass_.name}")
+    yield from _example(example) if example is not None else ()
 
 
 def _options(pass_: Pass) -> Iterator[str]:

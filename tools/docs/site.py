@@ -39,7 +39,8 @@ def linked(text: str, page: str) -> str:
     here = os.path.dirname(page)
 
     def link(found: re.Match[str]) -> str:
-        return f"[{found[1]}]({os.path.relpath(found[1], here or '.')})"
+        # Without words a link has the title of the page.
+        return f"[]({os.path.relpath(found[1], here or '.')})"
 
     def prose(part: str) -> str:
         part = _NAMED.sub(link, part)
