@@ -46,6 +46,8 @@ class Shown(Block, frozen=True, forbid_unknown_fields=True):
     view: str = ""
     kernel: str = ""
     tab: str = ""
+    lets: str = ""
+    pair: int = -1
 
 
 class Look(Block, frozen=True, forbid_unknown_fields=True):

@@ -129,7 +129,7 @@ def _show_solution(file: LessonFile, number: int) -> None:
 def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], done: StepRecord) -> None:
     """Show whether the state that is asked for is reached; it counts from the moment at which it first is."""
     if done.state == "open":
-        held = are_held(holds, ask, file.folder, screen_question(), step.shown)
+        held = are_held(holds, ask, file.folder, screen_question(step.shown), step.shown)
         if all(held):
             done = StepRecord("solved", done.hints, done.wrong)
             record(file.name, number, done)

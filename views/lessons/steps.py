@@ -2,6 +2,7 @@
 
 from typing import Final, NoReturn
 
+import msgspec
 import streamlit as st
 
 from relax_core.diagnostics import CompileError, Diagnostic
@@ -16,9 +17,10 @@ from views.pages.run.state import RunState
 from views.shell.navigation import open_page
 from views.state.selection import screen
 from views.state.session import show, state
-from views.state.shared import FocusState, LessonState
+from views.state.shared import FocusState, LessonState, ProgramState
 from views.worker.connection import ask
 from views.worker.program import given_program
+from views.worker.tables import table_text
 
 _PROBLEM: Final = "lesson.problem"
 
@@ -83,8 +85,9 @@ def said(found: Diagnostic) -> str:
     return f"{found.code}: {found.message}. {found.hint}".strip()
 
 
-def screen_question(*, takes_time: bool = True) -> PropertiesOf:
-    """Return the question about what is on the screen, without properties."""
-    focus = state(FocusState)
-    time = state(RunState).time if takes_time else -1
-    return PropertiesOf(given_program(), (), stage=focus.stage, time=time, node=focus.node)
+def screen_question(shown: Shown) -> PropertiesOf:
+    """Return the question about what is on the screen, without properties, with the table that the step works with."""
+    focus, program = state(FocusState), given_program()
+    if shown.table and not program.tables:
+        program = msgspec.structs.replace(program, tables=table_text(state(ProgramState), program.text))
+    return PropertiesOf(program, (), stage=focus.stage, time=state(RunState).time, node=focus.node)

@@ -1,9 +1,10 @@
 """Properties of what is planned for a module: compiler regions, and the devices of a Relay module."""
 
+from relax_core.diagnostics import plural
 from relax_core.engine.properties.asked import Asked, refuse
 from relax_core.engine.protocol import DevicesOf, RegionReportOf
 from relax_core.engine.screens import devices_view, partition_view
-from relax_core.present.device_models import DeviceReport
+from relax_core.present.device_models import DeviceOptions, DeviceReport
 from relax_core.present.regions.region_models import RegionReport
 
 
@@ -18,8 +19,22 @@ def region_count(asked: Asked) -> str:
     return str(len(_regions(asked).regions))
 
 
+def offloaded_count(asked: Asked) -> str:
+    """Return how many operators are in compiler regions."""
+    return str(_regions(asked).offloaded_count)
+
+
+def reason_of_pair(asked: Asked, number: str) -> str:
+    """Return why two neighbouring regions of one target stayed apart; pairs are counted from 1 as on the page."""
+    pairs = _regions(asked).pairs
+    if not number.isdecimal() or not 0 < int(number) <= len(pairs):
+        refuse(f"{plural(len(pairs), 'pair')} of regions stayed apart, and there is no pair {number}")
+    return pairs[int(number) - 1].kind
+
+
 def _devices(asked: Asked) -> DeviceReport:
-    return devices_view.devices_view(DevicesOf(asked.message.program), asked.opened).report
+    options = DeviceOptions(as_in=asked.message.program.as_in)
+    return devices_view.devices_view(DevicesOf(asked.message.program, options), asked.opened).report
 
 
 def copy_count(asked: Asked) -> str:
