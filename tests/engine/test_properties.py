@@ -83,6 +83,10 @@ def test_regions_and_launches_follow_the_pipeline_and_the_tables(session: Sessio
     before, after = ask(session, PropertiesOf(Program(text, pipeline=FUSED), asked)).values
     assert int(after.text) < int(before.text)
     relay = sample("relay/conv_bn_relu.relay")
+    asked = ("number of matches of dnnl.conv2d_relu", "number of matches of none")
+    one, none = ask(session, PropertiesOf(Program(relay.text, relay.name, tables=LIBRARY), asked)).values
+    assert one.text.isdecimal()
+    assert "no pattern `none`" in none.problem
     (regions,) = ask(
         session, PropertiesOf(Program(relay.text, relay.name, tables=LIBRARY), ("number of regions",))
     ).values

@@ -46,6 +46,7 @@ MEASURES: Final = (
     Measure("number of instructions in NAME", "of a function of the bytecode", of_runs.instruction_count),
     Measure("number of registers in NAME", "of a frame of a function of the bytecode", of_runs.register_count),
     Measure("number of regions", "of the tables of patterns", of_plans.region_count),
+    Measure("number of matches of NAME", "of a pattern of the tables", of_plans.match_count),
     Measure("number of offloaded operators", "those that are in regions", of_plans.offloaded_count),
     Measure("reason of pair NUMBER", "why two regions stayed apart: `let`, `blocking path`", of_plans.reason_of_pair),
     Measure("number of events", "instructions that the run executes", of_runs.events),

@@ -24,6 +24,15 @@ def offloaded_count(asked: Asked) -> str:
     return str(_regions(asked).offloaded_count)
 
 
+def match_count(asked: Asked, name: str) -> str:
+    """Return how often a pattern of the tables matches in the program."""
+    patterns = partition_view.pattern_list(asked.opened).patterns
+    found = next((item for item in patterns if item.name == name), None)
+    if found is None:
+        refuse(f"the tables have no pattern `{name}`", ", ".join(item.name for item in patterns))
+    return str(found.match_count)
+
+
 def reason_of_pair(asked: Asked, number: str) -> str:
     """Return why two neighbouring regions of one target stayed apart; pairs are counted from 1 as on the page."""
     pairs = _regions(asked).pairs

@@ -1,0 +1,24 @@
+# title: Layers that nearly look alike
+# shows: what a pattern of a product with bias and relu matches, and what it misses
+# source: RelaxScope
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 8), "float32"), b: R.Tensor((8,), "float32")
+    ) -> R.Tensor((4, 8), "float32"):
+        with R.dataflow():
+            p1 = R.matmul(x, w)
+            s1 = R.add(p1, b)
+            r1 = R.nn.relu(s1)
+            p2 = R.matmul(r1, w)
+            r2 = R.nn.relu(p2)
+            p3 = R.matmul(r2, w)
+            s3 = R.add(p3, b)
+            t3 = R.tanh(s3)
+            R.output(t3)
+        return t3
