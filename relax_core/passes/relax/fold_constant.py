@@ -4,7 +4,7 @@ See: tvm/src/relax/transform/fold_constant.cc
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, cast
@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from relax_core.ir.expr import (
+    OBJECT,
     Binding,
     BindingBlock,
     Call,
@@ -25,6 +26,7 @@ from relax_core.ir.expr import (
     Op,
     PrimValue,
     ShapeExpr,
+    ShapeType,
     TensorType,
     Tuple,
     TupleType,
@@ -35,14 +37,16 @@ from relax_core.ir.expr import (
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.prim import FloatImm, IntImm, StringImm
+from relax_core.ir.prim import FloatImm, IntImm, StringImm, const
 from relax_core.ops import OPS
+from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.folding import folded
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
+from relax_core.passes.relax.known_types import untyped, with_known_results
 
 MAX_CREATED: Final = 1024
 """A call without tensors, such as `zeros`, of more elements stays: its value is larger than it."""
@@ -64,23 +68,40 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             for binding in item.bindings if isinstance(item, BindingBlock) else ():
                 if isinstance(item, DataflowBlock) or isinstance(binding.value, Constant):
                     folding.visit(binding)
-        if not (folding.constant_of or folding.value_of):
+        if not (folding.constant_of or folding.shape_of or folding.value_of):
             return function
-        changed = ctx.rewrite(function, folding.change, join_blocks)
-        return ctx.substitute(changed, dict(folding.constant_of))
+        known = {var for var in (*folding.constant_of, *folding.shape_of) if _is_open(type_of.get(var))}
+        values = {**untyped(function, known), **folding.constant_of} if known else {**folding.constant_of}
+        return ctx.substitute(ctx.rewrite(function, folding.change, join_blocks), values)
 
-    return without_unused(change_functions(module, ctx, change), ctx)
+    folded_module = without_unused(change_functions(module, ctx, change), ctx)
+    return module if folded_module is module else with_known_results(module, folded_module, ctx)
+
+
+def _is_open(type_: Type | None) -> bool:
+    """Tell whether a type leaves a size of the value open."""
+    match type_:
+        case TensorType(shape=tuple()) | ShapeType(values=tuple()):
+            return False
+        case TupleType(fields=fields):
+            return any(map(_is_open, fields))
+        case _:
+            return True
 
 
 @dataclass(slots=True)
 class _Folding:
-    """`constant_of` are the variables that constants take the place of, `value_of` those with another literal."""
+    """`constant_of` are the variables that constants take the place of, `value_of` those with another literal.
+
+    `shape_of` are the shapes of variables, which stand in the calls that use them.
+    """
 
     type_of: Mapping[Node, Type]
     ctx: PassContext
     killed: frozenset[Var]
     constant_of: dict[Var, Constant] = field(default_factory=dict[Var, Constant])
     value_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    shape_of: dict[Var, ShapeExpr] = field(default_factory=dict[Var, ShapeExpr])
 
     def visit(self, binding: Binding) -> None:
         """Note what a binding of a dataflow block is, if only constants decide it."""
@@ -89,12 +110,16 @@ class _Folding:
         match binding.value:
             case Constant() as value:
                 self.constant_of[binding.var] = value
+            case ShapeExpr() as value:
+                self.shape_of[binding.var] = value
             case Call(op=Op(name=name), args=args) as call if args:
                 value = self.computed(name, call)
                 if isinstance(value, Constant):
                     self.constant_of[binding.var] = value
                 elif value is not None:
                     self.value_of[binding.var] = value
+                if isinstance(value, ShapeExpr):
+                    self.shape_of[binding.var] = value
             case _:
                 pass
 
@@ -103,17 +128,42 @@ class _Folding:
         spec, known = OPS.get(name), tuple(map(self.argument, call.args))
         if spec is None or spec.evaluate is None or not spec.is_pure or any(item is _UNKNOWN for item in known):
             return None
-        value = folded(self.ctx, call, call.args, self.refused(call, known), partial(spec.evaluate, known))
+        compute = partial(spec.evaluate, known)
+        if isinstance(self.type_of.get(call), ShapeType):
+            compute = partial(_shape, compute)
+        value = folded(self.ctx, call, call.args, self.refused(call, known), compute)
         if value is not None:
             self.ctx.log.replace(call, value, "call on constants -> its value")
         return value
 
     def refused(self, call: Call, known: tuple[Any, ...]) -> str:
-        count = _element_count(self.type_of.get(call))
+        type_ = self.type_of.get(call)
+        if isinstance(type_, ShapeType):
+            return ""
+        count = _element_count(type_) if not _is_open(type_) else _element_count(self.retyped(call))
         if count is None:
             return "the sizes of the result are known only when the program runs"
         limit = MAX_COUNT if _has_tensor(known) else MAX_CREATED
         return f"the result has {count:,} elements" if count > limit else ""
+
+    def retyped(self, call: Call) -> Type | None:
+        """Return the type of a call on what its arguments are known to be."""
+        assert isinstance(call.op, Op), "only calls of operators are folded"
+        args = tuple(map(self.literal, call.args))
+        types = tuple(_literal_type(arg) or self.type_of.get(arg, OBJECT) for arg in args)
+        try:
+            return OPS[call.op.name].infer(replace(call, args=args), types)
+        except OpTypeError:
+            return None
+
+    def literal(self, expr: Expr) -> Expr:
+        match expr:
+            case Var() if expr in self.constant_of:
+                return self.constant_of[expr]
+            case Var() if expr in self.shape_of:
+                return self.shape_of[expr]
+            case _:
+                return expr
 
     def argument(self, expr: Expr) -> Any:
         """Return the value of an argument as operators take it, `_UNKNOWN` if no constant decides it."""
@@ -122,6 +172,8 @@ class _Folding:
                 return data
             case Var() if expr in self.constant_of:
                 return self.constant_of[expr].data
+            case Var() if expr in self.shape_of:
+                return self.argument(self.shape_of[expr])
             case ShapeExpr(values=dims):
                 sizes = tuple(map(constant_value, dims))
                 return _UNKNOWN if None in sizes else sizes
@@ -137,6 +189,13 @@ class _Folding:
             case _:
                 return _UNKNOWN
 
+    def with_shapes(self, call: Call) -> Call:
+        """Return a call with shapes in the place of the variables that hold them."""
+        held = tuple(arg for arg in call.args if isinstance(arg, Var) and arg in self.shape_of)
+        names = ", ".join(arg.name for arg in held)
+        self.ctx.remark(call, "applied", f"the shape stands in the call in the place of {names}", held)
+        return replace(call, args=tuple(self.literal(arg) if arg in held else arg for arg in call.args))
+
     def change(self, node: Node) -> Node | tuple[Node, ...] | None:
         """Rule: binding of what constants decide -> nothing, or a binding of its value."""
         match node:
@@ -144,6 +203,8 @@ class _Folding:
                 return ()
             case VarBinding(var=var) if var in self.value_of:
                 return replace(node, value=self.value_of[var])
+            case Call(args=args) if any(arg in self.shape_of for arg in args):
+                return self.with_shapes(node)
             case BindingBlock(bindings=()):
                 return ()
             case _:
@@ -158,6 +219,22 @@ def _has_tensor(values: tuple[Any, ...]) -> bool:
         _has_tensor(cast("tuple[Any, ...]", item)) if isinstance(item, tuple) else isinstance(item, np.ndarray)
         for item in values
     )
+
+
+def _shape(compute: Callable[[], Any]) -> Expr | None:
+    """Return the shape that is computed, `None` if it is none."""
+    sizes = tuple(map(int, compute()))
+    return ShapeExpr(tuple(map(const, sizes))) if all(size >= 0 for size in sizes) else None
+
+
+def _literal_type(expr: Expr) -> Type | None:
+    match expr:
+        case Constant(data=data):
+            return TensorType(tuple(const(size) for size in data.shape), str(data.dtype))
+        case ShapeExpr(values=values):
+            return ShapeType(values, len(values))
+        case _:
+            return None
 
 
 def _element_count(type_: Type | None) -> int | None:

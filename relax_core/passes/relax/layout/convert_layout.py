@@ -89,9 +89,10 @@ def run(module: IRModule, options: ConvertLayoutOptions, ctx: PassContext) -> IR
     cannot, results and outputs of blocks get the order of the text, by `permute_dims`. Of two operands the one of fewer
     axes decides, the first of two with equally many.
 
-    apache-tvm stops at the fields of a `dropout` and at a `stack` behind a convolution, permutes a scalar, repeats all
-    elements in the order in which they are stored, and reads what `scatter_nd` indexes in the wrong order; here these
-    are right. Packed layouts, such as NCHW4c, are refused.
+    apache-tvm takes a field that leaves a block out of a copy of the whole tuple. It stops at the fields of a `dropout`
+    and at a `stack` behind a convolution, permutes a scalar, repeats all elements in the order in which they are
+    stored, and reads what `scatter_nd` indexes in the wrong order; here these are right. Packed layouts, such as
+    NCHW4c, are refused.
     """
     type_of = ctx.types(module)
 

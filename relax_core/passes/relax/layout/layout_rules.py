@@ -124,6 +124,13 @@ def _first_decides(count: int, axis: str = "") -> Rule:
     return rule
 
 
+def _most_decide(site: CallSite) -> Stored | None:
+    """Three operands take the order that two of them have, else that of the first."""
+    orders = tuple(map(site.order, range(3)))
+    order = orders[1] if orders[1] == orders[2] else orders[0]
+    return Stored((order,) * 3, order) if all(item.rank == order.rank for item in orders) else None
+
+
 def _along(axis: str) -> Rule:
     """One axis is told from the others; without it the elements are taken in the order of the text."""
 
@@ -295,7 +302,7 @@ _TABLE: tuple[tuple[str, Rule], ...] = (
         "not_equal power right_shift subtract",
         _broadcast,
     ),
-    ("ewise_fma", _first_decides(3)),
+    ("ewise_fma", _most_decide),
     ("gather_elements", _first_decides(2, "axis")),
     ("scatter_elements", _first_decides(3, "axis")),
     ("scatter_nd", _scattered),

@@ -1,7 +1,6 @@
 """Make constants of parameters whose values are known."""
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,26 +8,14 @@ import numpy as np
 
 from relax_core.check.unify import contradiction, solve
 from relax_core.ir.equality import same_type
-from relax_core.ir.expr import (
-    Call,
-    Constant,
-    Expr,
-    Function,
-    GlobalVar,
-    TensorType,
-    Tuple,
-    TupleGetItem,
-    Type,
-    Var,
-    VarBinding,
-    constant,
-)
+from relax_core.ir.expr import Constant, Expr, Function, TensorType, Type, Var, constant
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node
 from relax_core.ir.prim import const
 from relax_core.ops.show import show_type
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.functions import change_functions, with_definitions
+from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax.known_types import untyped, with_known_results
 from relax_core.passes.relax.scalars.canonical_dims import canonical_dim
 
 
@@ -56,23 +43,7 @@ def run(module: IRModule, options: BindParamsOptions, ctx: PassContext) -> IRMod
     bound = _bound(item.function, dict(options.params), types, ctx)
     new = ctx.derive(Definition(item.var, bound, span=item.span), item)
     changed = with_definitions(module, tuple(new if part is item else part for part in module.definitions), ctx)
-    declared = item.function.ret_type
-    if declared is None or not same_type(declared, types.get(item.function.body)):
-        return changed
-    return _with_result(changed, item.var, ctx)
-
-
-def _with_result(module: IRModule, var: GlobalVar, ctx: PassContext) -> IRModule:
-    """Let a function declare what is known of its result."""
-    found = ctx.types(module)
-
-    def declare(other: GlobalVar, function: Function) -> Function:
-        known = found.get(function.body)
-        if other is not var or known is None or same_type(known, function.ret_type):
-            return function
-        return ctx.derive(replace(function, ret_type=known), function)
-
-    return change_functions(module, ctx, declare)
+    return with_known_results(module, changed, ctx)
 
 
 def _bound(function: Function, given: Mapping[str, Any], types: Mapping[Node, Type], ctx: PassContext) -> Function:
@@ -96,24 +67,8 @@ def _bound(function: Function, given: Mapping[str, Any], types: Mapping[Node, Ty
     rest = replace(function, params=params)
     ctx.log.rebuilt(function, rest)
     known = {param for param in values if not same_type(types.get(param), _type_of(values[param]))}
-    values |= _untyped(function, known)
+    values |= untyped(function, known)
     return ctx.substitute(rest, values, solution.values, canonical_dim)
-
-
-def _untyped(function: Function, known: AbstractSet[Var]) -> dict[Var, Expr]:
-    """Return for each variable whose type follows from parameters of which more is known one without a type.
-
-    The result of branches keeps the type that is common to both.
-    """
-    found: dict[Var, Expr] = {}
-    for item in preorder(function):
-        match item:
-            case VarBinding(var=var, value=Call() | Var() | Tuple() | TupleGetItem() as value):
-                if any(part in known or part in found for part in preorder(value)):
-                    found[var] = replace(var, annotation=None)
-            case _:
-                pass
-    return found
 
 
 def _constant(param: Var, value: Any, ctx: PassContext) -> Constant:
