@@ -199,7 +199,9 @@ class _Folding:
     def change(self, node: Node) -> Node | tuple[Node, ...] | None:
         """Rule: binding of what constants decide -> nothing, or a binding of its value."""
         match node:
-            case VarBinding(var=var) if var in self.constant_of:
+            case VarBinding(var=var, value=value) if var in self.constant_of:
+                if isinstance(value, Constant):
+                    self.ctx.remark(node, "applied", f"{var.name} is a constant, which stands where it was used")
                 return ()
             case VarBinding(var=var) if var in self.value_of:
                 return replace(node, value=self.value_of[var])

@@ -31,7 +31,7 @@ from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions, with_definitions
 from relax_core.passes.relax import canonicalize_bindings
-from relax_core.passes.relax.blocks.outputs import hide_outputs, join_dataflow, show_outputs
+from relax_core.passes.relax.blocks.outputs import hide_outputs, join_dataflow, seen_outside, show_outputs
 from relax_core.passes.relax.closures.result_types import map_symbols
 from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.functions import join_blocks
@@ -86,11 +86,13 @@ def _inlined_module(module: IRModule, inlined: dict[str, Function], ctx: PassCon
         else:
             new = bodies.get(item.var.name, item.function)
             kept.append(item if new is item.function else ctx.derive(replace(item, function=new), item))
-    result = canonicalize_bindings.canonicalized(with_definitions(module, tuple(kept), ctx), ctx)
+    together = with_definitions(module, tuple(kept), ctx)
+    shown = {item for _, function in together.relax_functions for item in seen_outside(function)}
+    result = canonicalize_bindings.canonicalized(together, ctx)
     changed = {name for name, function in bodies.items() if function is not module[name]}
 
     def tidy(var: GlobalVar, function: Function) -> Function:
-        return hide_outputs(function, ctx) if var.name in changed else function
+        return hide_outputs(function, ctx, shown) if var.name in changed else function
 
     return change_functions(without_unused(result, ctx, changed), ctx, tidy)
 

@@ -17,6 +17,7 @@ from relax_core.ir.expr import (
     TensorType,
     Tuple,
     Type,
+    Var,
     VarBinding,
 )
 from relax_core.ir.integer.prove import constant_value, prove_equal
@@ -55,8 +56,13 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 def _changed(function: Function, type_of: Mapping[Node, Type], removing: frozenset[str], ctx: PassContext) -> Function:
     value_of: dict[Expr, Expr] = {}
     for item in preorder(function):
-        if isinstance(item, VarBinding):
-            value_of[item.var] = item.value
+        match item:
+            case VarBinding(var=var, value=Var() as value) if value in value_of:
+                value_of[var] = value_of[value]
+            case VarBinding(var=var, value=value):
+                value_of[var] = value
+            case _:
+                pass
 
     def drop(node: Node) -> Node | None:
         """Rule: layout_transform(layout_transform(x)) -> x, if each element comes back to its place."""
