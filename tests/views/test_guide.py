@@ -87,3 +87,21 @@ def test_the_guide_is_accessible(open_page: OpenPage, app_url: str, mode: str) -
         page.locator(".st-key-bar-keys button").first.click()
         expect(page.get_by_role("dialog").get_by_role("heading", name="The Run page")).to_be_visible()
         assert_accessible(page, width, "dark" if mode == "dark" else "light")
+
+
+def test_a_code_that_stands_anywhere_is_looked_up() -> None:
+    app = opened("learn", screen())
+    app.button(key="bar.keys").click().run()
+    app.selectbox(key="guide.code_chosen").set_value("RS002")
+    app.button(key="bar.keys").click().run()
+    assert not app.exception
+    assert "## RS002" in said(app)
+    assert "R.nn.rellu(x)" in said(app)
+    assert "R.nn.relu(x)" in said(app)
+
+
+def test_the_reason_why_a_run_stopped_opens_its_paragraph() -> None:
+    app = opened("run", screen(sample="errors/jt_out_of_range.py"))
+    app.button(key="run.code").click().run()
+    assert not app.exception
+    assert "T.if_then_else(i + 1 < n" in said(app)

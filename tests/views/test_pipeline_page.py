@@ -159,7 +159,7 @@ def test_the_first_form_with_errors_is_marked() -> None:
     app = uploaded(log(after("First", ADD) + after("Bad", ILL) + after("Worse", ILL + "\n")), screen())
     _, model = sent_to(app)["relaxscope_pipeline"]
     assert [stage["mark"] for stage in model["stages"]][:2] == ["", "first with errors"]
-    assert "RS001" in words(app)
+    assert "RS001" in app.button(key="pipeline.code.0").label
 
 
 def test_a_name_is_looked_for_in_all_stages() -> None:

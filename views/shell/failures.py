@@ -3,9 +3,9 @@
 import streamlit as st
 
 from relax_core.engine.protocol import Failure
-from relax_core.present.escape import badge, bold, bullets, literal, prose, sentence
+from relax_core.present.escape import bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
-from views.shell.guide import ask_for_paragraph
+from views.shell.guide import offer_paragraph
 from views.shell.navigation import open_line, open_page
 from views.state.session import open_sample, select, state
 from views.state.shared import ProgramState
@@ -67,7 +67,7 @@ def _show_problems(title: str, problems: tuple[Problem, ...]) -> None:
 
 def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _offer_paragraph(number, problem.code)
+        offer_paragraph(problem.code, f"failure.code.{number}")
         st.markdown(prose(problem.message), width="content")
         is_placed = 0 < problem.line <= len(lines) and not problem.excerpt
         label = literal(f"Go to line {problem.line}")
@@ -81,13 +81,6 @@ def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
         st.markdown(bullets(f"line {place.line}: {place.message}" for place in problem.related))
     if problem.explanation:
         st.caption(prose(problem.explanation))
-
-
-def _offer_paragraph(number: int, code: str) -> None:
-    """Show a code, which opens its paragraph with a program that has it."""
-    label, words = badge(code, "red"), "What it means, and a program that has it"
-    if st.button(label, key=f"failure.code.{number}", type="tertiary", help=words):
-        ask_for_paragraph(code)
 
 
 def _excerpt(problem: Problem, text: str) -> str:

@@ -5,15 +5,17 @@ from typing import Final
 
 import streamlit as st
 
+from relax_core.codes import CODES
 from relax_core.engine.documents.guides import Guide, guide_of, guides
 from relax_core.engine.documents.paragraphs import Paragraph, paragraph_of
-from relax_core.present.escape import authored, bold, literal, prose, table
+from relax_core.present.escape import authored, badge, bold, literal, prose, table
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
 from views.state.session import open_sample, open_text
 
 _CHOSEN: Final = "guide.chosen"
 _CODE: Final = "guide.code"
+_LOOKED_UP: Final = "guide.code_chosen"
 _MOST_SEE: Final = 8
 _EVERYWHERE: Final[KeyGroup] = (
     "Everywhere",
@@ -30,9 +32,11 @@ def show_help(page: str) -> None:
 
 @st.dialog("Help", width="large")
 def _help() -> None:
-    text, keys = st.tabs(["Guide", "Keys"])
+    text, codes, keys = st.tabs(["Guide", "Diagnostics", "Keys"])
     with text:
         _show_guide({guide.path: guide for guide in guides()})
+    with codes:
+        _show_codes()
     with keys:
         _show_keys()
 
@@ -49,6 +53,14 @@ def _show_guide(known: dict[str, Guide]) -> None:
             for path in guide.see[:_MOST_SEE]:
                 label = literal(known[path].title)
                 st.button(label, key=f"guide.see.{path}", on_click=_choose, args=(path,))
+
+
+def _show_codes() -> None:
+    """Look up a code that stands anywhere in the app, or in a terminal."""
+    chosen = st.selectbox("Code", sorted(CODES), index=None, key=_LOOKED_UP, placeholder="A code, such as TY012")
+    found = paragraph_of(chosen or "")
+    if found is not None:
+        _show_paragraph(found)
 
 
 def _choose(path: str) -> None:
@@ -87,9 +99,20 @@ def show_asked_paragraph() -> None:
         show_paragraph(found)
 
 
+def offer_paragraph(code: str, key: str, label: str = "") -> None:
+    """Show a code, or a label with it, which opens its paragraph with a program that has it."""
+    words = "What it means, and a program that has it"
+    if st.button(badge(label or code, "red"), key=key, type="tertiary", help=words):
+        ask_for_paragraph(code)
+
+
 @st.dialog("Diagnostic", width="large")
 def show_paragraph(found: Paragraph) -> None:
-    """Show what a code means, a program that has it, and that program mended."""
+    """Open what a code means, a program that has it, and that program mended."""
+    _show_paragraph(found)
+
+
+def _show_paragraph(found: Paragraph) -> None:
     st.markdown(f"## {literal(found.code)}\n\n{prose(found.text)}")
     if not found.sample:
         return

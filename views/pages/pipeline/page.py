@@ -25,7 +25,7 @@ from relax_core.engine.protocol import (
     Program,
 )
 from relax_core.engine.replies import RecordedFaults, RecordedView
-from relax_core.present.escape import badge, file_name, literal, prose, visible
+from relax_core.present.escape import file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
 from views.pages.pipeline.calls import show_calls
 from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass, show_structure
@@ -39,7 +39,7 @@ from views.pages.pipeline.results import culprits, marked, results_by_position
 from views.pages.pipeline.state import VIEWS, PipelineState
 from views.pages.pipeline.verdict import line_of, offer_links, offer_reproducer, show_verdict
 from views.shell.frame import bar, chip, group, note, page, status_line
-from views.shell.guide import ask_for_paragraph
+from views.shell.guide import ask_for_paragraph, offer_paragraph
 from views.shell.heights import stacked_height
 from views.state.session import select, state
 from views.widgets.diff.component import DiffAction, diff
@@ -240,9 +240,9 @@ def _show_appearances(parcel: Parcel) -> None:
 
 
 def _show_problems(stage: Stage) -> None:
-    for problem in stage.problems[:_PROBLEMS_SHOWN]:
+    for number, problem in enumerate(stage.problems[:_PROBLEMS_SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.markdown(badge(problem.code, "red"), width="content")
+            offer_paragraph(problem.code, f"pipeline.code.{number}")
             st.markdown(prose(f"line {problem.line}: {problem.message}" if problem.line else problem.message))
 
 

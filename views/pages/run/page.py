@@ -6,7 +6,6 @@ from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
 from relax_core.engine.replies import OpenedRun
-from relax_core.present.escape import badge
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
@@ -18,7 +17,7 @@ from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
-from views.shell.guide import ask_for_paragraph
+from views.shell.guide import offer_paragraph
 from views.shell.heights import pane_height
 from views.state.session import select, state
 from views.state.shared import FocusState
@@ -74,9 +73,7 @@ def _to_the_stop(run: Run) -> None:
     """Say that the run did not return, and lead to where it stopped."""
     if run.problem is None:
         return
-    label, words = badge(f"stopped: {run.problem.code}", "red"), "What it means, and a program that has it"
-    if st.button(label, key="run.code", type="tertiary", help=words):
-        ask_for_paragraph(run.problem.code)
+    offer_paragraph(run.problem.code, "run.code", f"stopped: {run.problem.code}")
     if state(RunState).time < run.total:
         st.button("Step to the error", key="run.error", on_click=_go, args=(run.total,))
 
