@@ -3,7 +3,19 @@
 from dataclasses import replace
 
 from relax_core.ir.equality import same_type
-from relax_core.ir.expr import BindingBlock, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, Type, Var, VarBinding
+from relax_core.ir.expr import (
+    BindingBlock,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    PrimType,
+    SeqExpr,
+    Type,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.rewriting.builder import names_in
@@ -15,7 +27,7 @@ from relax_core.passes.relax.functions import join_blocks
 def cast_branches(module: IRModule, ctx: PassContext) -> IRModule:
     """Cast what a branch gives to the type of the variable that the `if` is bound to, where the two differ.
 
-    So whoever looks at a branch alone sees what is known of its result behind the `if`.
+    So whoever looks at a branch alone sees what is known of its result behind the `if`. Of a scalar that is its dtype.
     """
     if not any(isinstance(item, If) for _, function in module.relax_functions for item in preorder(function)):
         return module
@@ -27,7 +39,8 @@ def cast_branches(module: IRModule, ctx: PassContext) -> IRModule:
         def with_cast(branch: Expr, wanted: Type, name: str) -> Expr:
             assert isinstance(branch, SeqExpr), "a branch in A-normal form is a sequence"
             found = type_of.get(branch.body)
-            if found is None or same_type(found, wanted):
+            is_scalar = isinstance(found, PrimType) and isinstance(wanted, PrimType)
+            if found is None or is_scalar or same_type(found, wanted):
                 return branch
             cast = MatchCast(Var(names.fresh(name), wanted), branch.body, wanted)
             ctx.derive(cast.var, branch.body)
