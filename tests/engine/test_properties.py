@@ -65,6 +65,16 @@ def test_figures_of_a_run_are_those_of_its_trace(session: Session) -> None:
     assert entries.text == "1"
 
 
+def test_a_run_on_signed_inputs_tells_programs_apart_that_are_alike_on_positive_ones(session: Session) -> None:
+    text = sample("lessons/a_pass_by_hand/saved.py").text
+    other = text.replace("R.add(b, b)", "R.add(b, a)")
+    asked = ("result", "signed result")
+    one, two = (ask(session, PropertiesOf(Program(item), asked)).values for item in (text, other))
+    assert one[0] == two[0]
+    assert one[1] != two[1]
+    assert not one[1].problem
+
+
 def test_the_screen_is_asked_with_now(session: Session) -> None:
     program = sample("relax/mlp.py")
     asked = ("value of lv2[0, 0] now", "shown time", "shown pass", "depth now")

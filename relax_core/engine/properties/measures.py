@@ -79,6 +79,7 @@ MEASURES: Final = (
     Measure("shown pass", "of the Passes page, `Source` for the text", of_modules.shown_pass),
     Measure("shown line", "of the node that is selected, 0", of_modules.shown_line),
     Measure("result", "what the run returns", of_runs.result),
+    Measure("signed result", "what it returns on made-up inputs of both signs", of_runs.signed_result),
     Measure("result[PLACE]", "an element of it, `result[1, 2]`; of a tuple a field", of_runs.result),
 )
 """Every form of property; the first one that fits is meant."""

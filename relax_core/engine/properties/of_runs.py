@@ -8,8 +8,10 @@ from relax_core.bytecode.executable import Executable, FunctionEntry, instructio
 from relax_core.engine.debug.intermediates import Intermediate, intermediates, names_in
 from relax_core.engine.properties.asked import Asked, refuse
 from relax_core.vm.condition import Condition, Moment
+from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Value, show
 from relax_core.vm.recording.trace import Trace
+from relax_core.vm.virtual_machine import entry_arguments
 
 
 def value(asked: Asked, expression: str) -> str:
@@ -43,6 +45,28 @@ def result(asked: Asked, place: str = "") -> str:
         return value_text(inner[at] if isinstance(inner, np.ndarray) else inner[at[0]])
     except (IndexError, TypeError, ValueError):
         refuse(f"the result has no element [{place}]")
+
+
+def signed_result(asked: Asked) -> str:
+    """Return what a run on made-up inputs of both signs returns: on positive ones much is the same that is not."""
+    executable, context = _executable(asked), asked.context
+    name, args = asked.opened.source.call(is_signed=True)
+    engine = context.engine_of(asked.opened)
+    source = asked.opened.source
+    machine = Machine(
+        executable,
+        limits=context.limits,
+        record=False,
+        engine=engine,
+        options=engine.options,
+        poisons_memory=source.program.poisons_memory,
+        stand_ins=source.stand_ins,
+    )
+    given = entry_arguments(executable, name, args)
+    trace = asked.opened.runs.run_machine(machine, name, given, context.is_cancelled)
+    if trace.error is not None:
+        refuse(f"the run stopped: {trace.error.code}, {trace.error.message}")
+    return value_text(trace.result)
 
 
 def value_text(found: Value) -> str:
