@@ -57,7 +57,7 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
             left, right = st.columns([420, 860], gap=None)
             with left:
                 panel.show_panel(file)
-            with right:
+            with right, st.container(gap=None):
                 yield
         show_asked_paragraph()
 
