@@ -24,7 +24,8 @@ def run_of(app: AppTest) -> dict[str, Any]:
 
 
 def said(app: AppTest) -> str:
-    return "\n".join(item.value for item in (*app.markdown, *app.error, *app.text, *app.caption, *app.code))
+    shown = (item.value for item in (*app.markdown, *app.error, *app.text, *app.caption, *app.code))
+    return "\n".join((*shown, *(button.label for button in app.button)))
 
 
 def test_poisoned_memory_is_chosen_on_the_page_and_kept_in_the_address() -> None:
