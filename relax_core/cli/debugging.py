@@ -28,7 +28,7 @@ from relax_core.cli.terminal import (
     write_bytes,
 )
 from relax_core.diagnostics import plural
-from relax_core.engine.debug.replies import Bisection, Simulation, ValuesCompared
+from relax_core.engine.debug.replies import Bisection, ValuesCompared
 from relax_core.engine.debug.requests import (
     BisectOf,
     BisectRecordedOf,
@@ -50,7 +50,7 @@ from relax_core.engine.protocol import (
     Failure,
     Program,
 )
-from relax_core.engine.replies import Executed
+from relax_core.engine.replies import Executed, Simulation
 from relax_core.jit.options import Mode
 from relax_core.present.running.run_models import Breakpoint
 
@@ -231,7 +231,7 @@ def _simulate(engine: Engine, program: Program, options: argparse.Namespace) -> 
 
 
 def _simulated_json(found: Simulation) -> str:
-    names = ("entry", "is_clean", "verdict", "launches", "written", "problems")
+    names = ("entry", "is_clean", "verdict", "launches", "written", "problems", "accesses")
     return msgspec.json.encode({name: msgspec.to_builtins(getattr(found, name)) for name in names}).decode()
 
 

@@ -474,3 +474,64 @@ class PropertyList(msgspec.Struct, frozen=True):
     """The values of properties, in the order in which they were asked for."""
 
     values: tuple[PropertyValue, ...]
+
+
+class SimulatedBuffer(msgspec.Struct, frozen=True):
+    """A parameter that the function may write, as it is in the end."""
+
+    name: str
+    text: str
+    undefined: int
+    """How many of its elements nothing wrote, or were written undefined."""
+
+
+class AccessRow(msgspec.Struct, frozen=True):
+    """What one access in the program costs on a GPU, in the first block of a launch."""
+
+    text: str
+    line: int
+    way: str
+    kind: str
+    """"shared" or "global"."""
+    conflict: int = 0
+    """Of shared memory: the largest number of words that lanes wanted of one bank at once; 1 is none."""
+    sectors: float = 0
+    """Of global memory: how many sectors of 32 bytes a warp moves in the mean."""
+    used: float = 1
+    """Of global memory: which part of the bytes that are moved is used."""
+
+
+class Simulation(msgspec.Struct, frozen=True):
+    """What came of a simulated launch; `archive` holds the buffers that were written as npz (`out_0`, `out_1`, ...)."""
+
+    entry: str
+    launches: tuple[str, ...]
+    """The grids, such as `2 blocks of 256 threads`."""
+    written: tuple[SimulatedBuffer, ...]
+    archive: bytes
+    problems: tuple[Problem, ...]
+    rendered: tuple[str, ...]
+    """The findings as the command prints them."""
+    is_clean: bool
+    """Whether nothing was found but what makes no difference to the result."""
+    accesses: tuple[AccessRow, ...] = ()
+
+    def to_text(self) -> str:
+        """Return what the command prints: findings, launches, buffers, and the verdict."""
+        lines = [f"`{self.entry}` launched {item}" for item in self.launches]
+        for item in self.written:
+            tail = f"  ({item.undefined:,} undefined)" if item.undefined else ""
+            lines.append(f"{item.name}: {item.text}{tail}")
+        return "\n".join((*lines, *self.rendered, self.verdict))
+
+    @property
+    def verdict(self) -> str:
+        """What may be said: indices and branches that depend on values are those of these inputs."""
+        if self.is_clean and not self.launches:
+            return "clean on these inputs, in the order of its loops: it launches nothing yet, so nothing is shared"
+        if self.is_clean:
+            return (
+                "clean on these inputs: what threads share is ordered, in range and defined, and all meet at barriers"
+            )
+        count = sum(item.severity != "note" for item in self.problems)
+        return f"not clean: {count} finding{'' if count == 1 else 's'} on these inputs"

@@ -37,6 +37,38 @@ def test_a_program_without_kernels_offers_some() -> None:
     assert sent_to(app)["relaxscope_kernels"][1]["name"] == "row_softmax"
 
 
+RACE = """# from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
+    bx = T.launch_thread("blockIdx.x", 2)
+    tx = T.launch_thread("threadIdx.x", 64)
+    S = T.alloc_shared((64,), "float32")
+    S[tx] = A[bx * 64 + tx]
+    B[bx * 64 + tx] = S[63 - tx]
+"""
+
+
+def test_a_launch_is_simulated_with_all_its_threads() -> None:
+    app = opened("kernels", screen(sample=SOFTMAX, text=RACE))
+    app.toggle(key="kernels.threads").set_value(True).run()
+    assert not app.exception
+    assert [item.value.partition("** ")[2] for item in app.error] == ["1 finding on these inputs"]
+    assert any("race on shared memory" in item.value for item in app.markdown)
+    assert [item.value for item in app.caption if "launched" in item.value] == [
+        "`main` launched 2 blocks of 64 threads"
+    ]
+    mended = RACE.replace("    B[bx", '    T.tvm_storage_sync("shared")\n    B[bx')
+    app = opened("kernels", screen(sample=SOFTMAX, text=mended, threads=1))
+    assert not app.error
+    assert app.success[0].value.startswith("**Clean")
+
+
+def test_a_program_without_threads_offers_no_simulation() -> None:
+    app = opened("kernels", screen(sample=SOFTMAX))
+    assert not [item for item in app.toggle if item.key == "kernels.threads"]
+
+
 @pytest.mark.browser
 def test_a_part_is_selected_in_every_form(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})

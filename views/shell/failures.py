@@ -58,11 +58,19 @@ def _show_problems(title: str, problems: tuple[Problem, ...]) -> None:
     where = "the pipeline" if errors[0].excerpt else state(ProgramState).sample.rsplit("/", 1)[-1]
     count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'} in {where}"
     st.error(sentence(title, count))
-    lines = given_program().text.split("\n")
-    for number, problem in enumerate(errors[:_SHOWN]):
-        _show_problem(number, problem, lines)
+    show_problems(errors[:_SHOWN])
     if len(errors) > _SHOWN:
         st.caption(literal(f"{len(errors) - _SHOWN} more are listed below the text."))
+
+
+def show_problems(problems: tuple[Problem, ...], first: int = 0) -> None:
+    """Show each problem with its place in the text of the program, its hint and what its code means.
+
+    `first` numbers the first one: a page that shows several lists counts on.
+    """
+    lines = given_program().text.split("\n")
+    for number, problem in enumerate(problems, first):
+        _show_problem(number, problem, lines)
 
 
 def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:

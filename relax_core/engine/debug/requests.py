@@ -11,7 +11,6 @@ from relax_core.engine.debug.replies import (
     FormRuns,
     Profiled,
     Reproduced,
-    Simulation,
     Stopped,
     ValuesCompared,
 )
@@ -29,6 +28,7 @@ from relax_core.engine.replies import (
     RecordedInputs,
     RecordedTexts,
     RecordedView,
+    Simulation,
     TraceFile,
 )
 from relax_core.engine.request import Request

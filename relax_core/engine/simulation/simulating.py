@@ -1,19 +1,21 @@
 """Answers the request to simulate a launch."""
 
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, plural
-from relax_core.engine.debug.replies import SimulatedBuffer, Simulation
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import SimulateOf
 from relax_core.engine.inputs import write_archive
 from relax_core.engine.programs import prim_entry
 from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.protocol import Progress
+from relax_core.engine.replies import AccessRow, SimulatedBuffer, Simulation
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.problems import problems_of
+from relax_core.simt.findings import text_of
 from relax_core.simt.kernels import Simulated, simulate
 from relax_core.simt.lanes import Grid
 from relax_core.simt.signature import entries, with_buffers
+from relax_core.simt.traffic import AccessCost
 from relax_core.vm.objects.values import show
 
 
@@ -75,6 +77,15 @@ def _shown(found: Simulated) -> Simulation:
         problems_of(found.diagnostics),
         tuple(item.render() for item in found.diagnostics),
         found.is_clean,
+        tuple(_row(item) for item in found.accesses),
+    )
+
+
+def _row(cost: AccessCost) -> AccessRow:
+    span = cost.node.span
+    sectors = cost.sectors / cost.warps if cost.warps else 0
+    return AccessRow(
+        text_of(cost.node), span.line if span else 0, cost.way, cost.kind, cost.worst, sectors, cost.efficiency
     )
 
 

@@ -1,13 +1,15 @@
 """The Kernels page: a prim func beside its LLVM IR and machine code, line by line, and what the compiler did."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from relax_core.engine.protocol import Failure, KernelOf, Open, Program
+from relax_core.engine.protocol import Failure, KernelOf, Open, Program, SourceView
 from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
+from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, group, note, page, status_line
 from views.shell.heights import pane_height
@@ -112,11 +114,8 @@ def _asked(program: Program) -> KernelView | Failure:
     return view
 
 
-with page():
-    given = given_program()
-    with bar("kernels") as files:
-        choosing = group()
-    source = ask(Open(given))
+def _show_code(source: SourceView | Failure, given: Program, choosing: DeltaGenerator, files: DeltaGenerator) -> str:
+    """Show what the compiler made of a kernel for this machine, and say of how many."""
     detail = ""
     shown = source if isinstance(source, Failure) else _asked(given)
     if isinstance(shown, KernelView):
@@ -143,4 +142,21 @@ with page():
         _explain()
     else:
         show_failure(shown)
+    return detail
+
+
+with page():
+    given = given_program()
+    with bar("kernels") as files:
+        choosing = group()
+    source = ask(Open(given))
+    has_threads = not isinstance(source, Failure) and launches_threads(given)
+    if has_threads:
+        with choosing:
+            choose_threads()
+    if has_threads and state(KernelsState).threads:
+        show_threads(given)
+        detail = "simulated on these inputs"
+    else:
+        detail = _show_code(source, given, choosing, files)
     status_line(source, detail)

@@ -12,3 +12,5 @@ class KernelsState:
     kernel: str = rules.text()
     sizes: str = rules.sizes()
     part: int = rules.number(0, 10**6)
+    threads: int = rules.switch()
+    """Whether the launch is simulated with all its threads."""

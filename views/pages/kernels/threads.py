@@ -1,0 +1,75 @@
+"""A launch of threads on a simulated GPU: the verdict, what was found, and what each access costs."""
+
+import re
+from typing import Final
+
+import streamlit as st
+
+from relax_core.diagnostics import plural
+from relax_core.engine.debug.requests import SimulateOf
+from relax_core.engine.protocol import Failure, Program
+from relax_core.engine.replies import AccessRow, Simulation
+from relax_core.present.escape import literal, prose, sentence
+from views.pages.kernels.state import KernelsState
+from views.shell.failures import show_failure, show_problems
+from views.state.session import select, state
+from views.worker.connection import ask
+
+_LAUNCHES: Final = re.compile(r"\b(?:launch_thread|thread_binding|env_thread)\b")
+_WORDS: Final = "Run the launch with all its threads on a simulated GPU, and look for races and the like"
+_LONGEST: Final = 2_000
+_HEADS: Final = ("Line", "Access", "Memory", "Banks", "Sectors for a warp", "Bytes used")
+
+
+def launches_threads(program: Program) -> bool:
+    """Tell whether a text launches threads, or has loops that are bound to them."""
+    return _LAUNCHES.search(program.text) is not None
+
+
+def choose_threads() -> None:
+    """Offer to simulate the launch in place of what the compiler makes for this machine."""
+    st.session_state["kernels.threads"] = bool(state(KernelsState).threads)
+
+    def changed() -> None:
+        select(threads=int(st.session_state["kernels.threads"]))
+
+    st.toggle("Threads", key="kernels.threads", help=_WORDS, on_change=changed)
+
+
+def show_threads(program: Program) -> None:
+    """Simulate the entry of the program, and show what came of it."""
+    found = ask(SimulateOf(program))
+    if isinstance(found, Failure):
+        show_failure(found)
+        return
+    with st.container(key="kernels.simulated", gap="small"):
+        _show_verdict(found)
+        notes = tuple(item for item in found.problems if item.severity == "note")
+        show_problems(tuple(item for item in found.problems if item not in notes))
+        if found.accesses:
+            rows = [dict(zip(_HEADS, _cells(item), strict=True)) for item in found.accesses]
+            st.dataframe(rows, hide_index=True, key="kernels.accesses")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+            st.caption(
+                "Counted in the first block of each launch: best are one word of a bank at once, and few sectors."
+            )
+        if notes:
+            with st.expander(literal(f"{plural(len(notes), 'remark')} on what costs time")):
+                show_problems(notes, len(found.problems))
+        for item in found.written:
+            note = f", {item.undefined:,} elements undefined" if item.undefined else ""
+            with st.expander(literal(f"{item.name}{note}")):
+                shortened = item.text if len(item.text) <= _LONGEST else f"{item.text[:_LONGEST]} ..."
+                st.code(shortened, language=None)
+
+
+def _show_verdict(found: Simulation) -> None:
+    launched = f"`{found.entry}` launched {', '.join(found.launches)}" if found.launches else f"`{found.entry}` ran"
+    say = st.success if found.is_clean else st.error
+    say(sentence("Clean" if found.is_clean else "Not clean", found.verdict.partition(": ")[2] or found.verdict))
+    st.caption(prose(launched))
+
+
+def _cells(row: AccessRow) -> tuple[str, ...]:
+    banks = "" if row.kind == "global" else "no conflict" if row.conflict <= 1 else f"{row.conflict}-way conflict"
+    sectors, used = (f"{row.sectors:.3g}", f"{row.used:.0%}") if row.kind == "global" else ("", "")
+    return str(row.line or ""), row.text, f"{row.way}, {row.kind}", banks, sectors, used
