@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from relax_core.ir.node import Node
 from relax_core.passes.core import Pass
 
 _CLASSES: Final[Mapping[object, tuple[type, str, str]]] = types.MappingProxyType(
@@ -63,6 +64,8 @@ def _as_declared(declared: Any, value: object) -> Any:
         return _as_tuple(parts, value)
     elif origin is Callable or declared is Callable:
         is_taken = callable(value)
+    elif isinstance(declared, type) and issubclass(declared, Node):
+        is_taken = isinstance(value, declared)
     elif declared in _CLASSES:
         is_taken = isinstance(value, _CLASSES[declared][0]) and (declared is bool or not isinstance(value, bool))
     else:
@@ -104,6 +107,8 @@ def described(declared: Any, *, is_plural: bool = False) -> str:
         return several if is_plural else one
     if origin is Literal:
         return _alternatives(map(repr, parts))
+    if isinstance(declared, type) and issubclass(declared, Node):
+        return f"{declared.__name__}s" if is_plural else f"a {declared.__name__}"
     if origin in (types.UnionType, Union):
         return _alternatives(described(part, is_plural=is_plural) for part in parts)
     if origin is Callable or declared is Callable:

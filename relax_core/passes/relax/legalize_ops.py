@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from relax_core.check.carried_devices import on_device_of
@@ -31,7 +32,7 @@ from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.tir import PrimFunc
 from relax_core.ops import OPS
 from relax_core.ops.show import show_type
-from relax_core.ops.spec import Legalized, OpSpec, OpTypeError
+from relax_core.ops.spec import Legalize, Legalized, OpSpec, OpTypeError
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.runtime.size_conditions import depends_on_sizes
@@ -148,7 +149,14 @@ def run(module: IRModule, options: LegalizeOpsOptions, ctx: PassContext) -> IRMo
             known = ", ".join(var.name for var, _ in module.relax_functions)
             message = f"LegalizeOps(functions=...): the module has no Relax function {name}"
             ctx.fail("PS007", message, module, f"its Relax functions: {known}")
-    lowering = _Legalization(module, options, ctx, ctx.types(module))
+    return legalized(module, options, ctx, MappingProxyType({}))
+
+
+def legalized(
+    module: IRModule, options: LegalizeOpsOptions, ctx: PassContext, kernels: Mapping[str, Legalize]
+) -> IRModule:
+    """Do so for another pass, whose `kernels` of operators come before those of the operators' table."""
+    lowering = _Legalization(module, options, ctx, ctx.types(module), kernels)
 
     def rules_for(name: GlobalVar, _: Function) -> tuple[Rule, ...]:
         return (lowering.legalize,) if not options.functions or name.name in options.functions else ()
@@ -163,6 +171,7 @@ class _Legalization:
     options: LegalizeOpsOptions
     ctx: PassContext
     type_of: Mapping[Node, Type]
+    kernels: Mapping[str, Legalize]
     added: list[Definition] = field(default_factory=list[Definition])
     by_hash: dict[str, list[Definition]] = field(default_factory=dict[str, list[Definition]])
     by_call: dict[Signature, GlobalVar] = field(default_factory=dict[Signature, GlobalVar])
@@ -202,7 +211,7 @@ class _Legalization:
         out = self.type_of.get(call)
         is_typed = out is not None and len(arg_types) == len(call.args)
         is_open = is_typed and depends_on_sizes(spec, call, arg_types)
-        made = _legalized(spec, call, arg_types, out) if is_typed and not is_open else None
+        made = self.made(spec, call, arg_types, out) if is_typed and not is_open else None
         if is_open:
             reason = "whether the sizes of its arguments fit shows only when the program runs"
             self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {reason}", call.args)
@@ -218,6 +227,18 @@ class _Legalization:
         self.ctx.remark(call, "applied", f"{spec.short_name} calls @{callee.name}, {how}")
         places = () if out is None else (out,)
         return Call(Op("relax.call_tir"), arguments, type_args=tuple(on_device_of(item, places) for item in made.out))
+
+    def made(self, spec: OpSpec, call: Call, arg_types: tuple[Type, ...], out: Type | None) -> Legalized | None:
+        """Return the prim func of a call; `None` if it needs an attribute that only the run knows."""
+        assert out is not None, "the call has a type"
+        for legalize in (self.kernels.get(spec.name), spec.legalize):
+            try:
+                found = None if legalize is None else legalize(call, arg_types, out)
+            except OpTypeError:
+                return None
+            if found is not None:
+                return found
+        return None
 
     def reason(self, call: Call) -> str:
         """Say which type is not known well enough."""
@@ -293,16 +314,6 @@ class _Legalization:
         """The tensors among the arguments; the others are not part of a kernel's signature."""
         flat = (part for item in call.args for part in (item.fields if isinstance(item, Tuple) else (item,)))
         return tuple(item for item in flat if isinstance(self.type_of.get(item), TensorType))
-
-
-def _legalized(spec: OpSpec, call: Call, arg_types: tuple[Type, ...], out: Type | None) -> Legalized | None:
-    """Return the prim func of a call; `None` if it needs an attribute that only the run knows."""
-    assert spec.legalize is not None
-    assert out is not None
-    try:
-        return spec.legalize(call, arg_types, out)
-    except OpTypeError:
-        return None
 
 
 def _is_complete(out: Type | None) -> bool:
