@@ -189,7 +189,7 @@ WRONG = [
     (("--set", f"{Z_LINE}: q = 3"), 1, "VM051"),
     (("--set", "end: y = 3"), 1, "VM050"),
     (("--set", f"{Z_LINE}: y = 3", "--profile"), 2, "do not go together"),
-    (("--json", "--profile"), 2, "--json prints a result, or what --memory finds"),
+    (("--json", "--profile"), 2, "--json prints a result, or what --memory or --simulate finds"),
     (("--memory", "--profile"), 2, "do not go together"),
 ]
 
