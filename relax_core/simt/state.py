@@ -2,20 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.node import Node
-from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import Buffer
+from relax_core.ir.prim import PrimVar, scalar_of
+from relax_core.ir.tir import Allocate, Buffer
 from relax_core.simt.findings import Findings, text_of
 from relax_core.simt.hazards import Barriers, Shadow
 from relax_core.simt.lanes import Lanes
-from relax_core.simt.memory import Memory, Registers, View
+from relax_core.simt.memory import Kind, Memory, Registers, View
 from relax_core.simt.traffic import Traffic
-from relax_core.simt.values import Value
+from relax_core.simt.values import Value, numpy_type
 
 Place: TypeAlias = View | Registers
 Storage: TypeAlias = Memory | Registers
@@ -77,21 +78,23 @@ class State:
         return self.allocated[node]
 
     def _allocated(self, node: Node, buffer: Buffer, dtype: str, lanes: int, shape: tuple[int, ...]) -> Storage:
-        kind = np.dtype(np.bool_ if dtype == "bool" else dtype)
-        size = int(np.prod(shape, dtype=np.int64)) if shape else 1
+        kind = numpy_type(dtype)
+        size = prod(shape)
         match buffer.scope.partition(".")[0]:
             case "local":
                 return Registers(buffer, kind, lanes, shape, [None] * size)
             case "shared":
-                copies, name = self.lanes.block_count, "shared"
-            case "global" | "":
-                copies, name = 1, "global"
+                return self._memory(node, buffer, "shared", size * lanes * kind.itemsize)
+            case "global" | "" if not self.lanes.grid.extents:
+                return self._memory(node, buffer, "global", size * lanes * kind.itemsize)
             case scope:
-                unsupported(node, f"memory of the scope `{scope}`")
-        size_bytes = size * lanes * kind.itemsize
-        cell = self.launch.cell_bytes.get(buffer, kind.itemsize)
-        memory = Memory(buffer.name, name, np.zeros(size_bytes * copies, np.uint8), cell, copies)  # pyright: ignore[reportArgumentType]
-        return memory
+                unsupported(node, f"memory of the scope `{scope or 'global'}` that a launch allocates")
+
+    def _memory(self, node: Node, buffer: Buffer, kind: Kind, size_bytes: int) -> Memory:
+        root = node.var if isinstance(node, Allocate) else buffer
+        cell = self.launch.cell_bytes.get(root, numpy_type(scalar_of(buffer.dtype)).itemsize)
+        copies = self.lanes.block_count if kind == "shared" else 1
+        return Memory(buffer.name, kind, np.zeros(size_bytes * copies, np.uint8), cell, copies)
 
 
 def unsupported(node: Node, what: str = "") -> NoReturn:

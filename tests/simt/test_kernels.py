@@ -155,6 +155,28 @@ def test_shared_memory_has_a_limit() -> None:
     assert "each block of this launch needs 240,000 B of shared memory" in found.message
 
 
+def test_views_of_allocated_memory_may_have_smaller_elements() -> None:
+    text = """@T.prim_func
+def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
+    tx = T.launch_thread("threadIdx.x", 32)
+    arena = T.allocate((32,), "float32", "shared")
+    halves = T.decl_buffer((64,), "float16", data=arena, scope="shared")
+    halves[tx] = T.cast(A[tx], "float16")
+    B[tx] = T.cast(halves[tx], "float32")
+"""
+    found = simulated(text)
+    assert not found.diagnostics
+    assert found.outputs[0].value.tolist() == list(range(32))
+
+
+def test_global_memory_that_a_launch_allocates_is_refused() -> None:
+    with pytest.raises(RunError) as raised:
+        simulated(TILE.replace("T.alloc_shared((64,)", "T.alloc_buffer((64,)"))
+    (found,) = raised.value.diagnostics
+    assert found.code == "GP010"
+    assert found.message.startswith("memory of the scope `global` that a launch allocates")
+
+
 def test_what_is_not_simulated_is_told_with_its_place() -> None:
     text = TILE.replace("S[63 - tx]", 'T.call_pure_extern("float32", "my_function", S[63 - tx])')
     with pytest.raises(RunError) as raised:
