@@ -4,6 +4,7 @@ import numpy as np
 
 from relax_core.ir.node import Node
 from relax_core.ir.tir import Buffer
+from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.simt.findings import text_of
 from relax_core.simt.hazards import Access, Race, Shadow
 from relax_core.simt.lanes import Mask
@@ -58,7 +59,7 @@ class Accesses:
             self._undefined(node, found, f"an index of `{text_of(node)}` is undefined")
         flat: Plain = 0
         outside: Bools | None = None
-        strides = place.strides if isinstance(place, View) else row_major(place.shape)
+        strides = place.strides if isinstance(place, View) else contiguous_strides(place.shape)
         for value, extent, stride in zip(indices, place.shape, strides, strict=True):
             index = data_of(value)
             index, wrong = self._in_range(index, extent, mask)
@@ -236,16 +237,6 @@ class Accesses:
     def _note(self, races: list[Race]) -> None:
         for race in races:
             self._state.launch.findings.add_race(race, self._lanes.grid)
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a buffer whose last dimension is contiguous, in elements."""
-    strides: list[int] = []
-    size = 1
-    for extent in reversed(shape):
-        strides.append(size)
-        size *= extent
-    return tuple(reversed(strides))
 
 
 def _at(index: Plain, lane: int) -> object:

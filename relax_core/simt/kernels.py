@@ -11,7 +11,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder, preorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, lanes_of, scalar_of
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, PrimFunc, Stmt
-from relax_core.simt.accesses import row_major
+from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.simt.findings import Findings
 from relax_core.simt.hazards import Shadow
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
@@ -124,7 +124,7 @@ class _Host(Statements):
         self._memory_of[param] = self.state.storage[param] = memory
         shape = self._shape(buffer.shape, None)
         kind, width = numpy_type(scalar_of(buffer.dtype)), lanes_of(buffer.dtype)
-        strides = self._shape(buffer.strides, None) if buffer.strides else row_major(shape)
+        strides = self._shape(buffer.strides, None) if buffer.strides else contiguous_strides(shape)
         self.state.places[buffer] = View(buffer, memory, kind, width, shape, strides)
 
     def outputs(self) -> tuple[Output, ...]:

@@ -95,7 +95,3 @@ class Lanes:
     def full(self, mask: Mask) -> npt.NDArray[np.bool_]:
         """Return a mask with all its lanes."""
         return np.ones(self.count, np.bool_) if mask is None else mask
-
-    def per_block(self, mask: npt.NDArray[np.bool_]) -> Array:
-        """Count the lanes of each block that take part."""
-        return mask.reshape(self.block_count, self.grid.thread_count).sum(axis=1)

@@ -58,14 +58,6 @@ class View:
     offset: int = 0
     """In elements of `dtype`."""
 
-    @property
-    def size(self) -> int:
-        """The number of elements, vectors counted once, that the shape says."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
-
 
 @dataclass(slots=True, eq=False)
 class Registers:

@@ -28,7 +28,7 @@ from relax_core.ir.tir import (
     Stmt,
     While,
 )
-from relax_core.simt.accesses import row_major
+from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.simt.expressions import Expressions
 from relax_core.simt.findings import at_line, text_of
 from relax_core.simt.lanes import AXES, Mask
@@ -176,12 +176,13 @@ class Statements:
     def _attribute(self, node: AttrStmt, mask: Mask) -> None:
         if node.key == "thread_extent":
             unsupported(node, "a launch that is written as an attribute")
-        is_reducer = node.key == "reduce_scope" and isinstance(node.subject, CommReducer)
-        if is_reducer:
-            self._reducers.append(node.subject)  # pyright: ignore[reportArgumentType]
-        self.run(node.body, mask)
-        if is_reducer:
-            self._reducers.pop()
+        match node:
+            case AttrStmt(key="reduce_scope", subject=CommReducer() as reducer):
+                self._reducers.append(reducer)
+                self.run(node.body, mask)
+                self._reducers.pop()
+            case _:
+                self.run(node.body, mask)
 
     def _launch(self, node: LaunchThread, mask: Mask) -> None:
         kind = node.tag.partition(".")[0]
@@ -236,7 +237,7 @@ class Statements:
             if (storage.dtype, storage.lanes) != (kind, width):
                 unsupported(node, f"`{buffer.name}`, a view of registers as another dtype,")
             return Registers(buffer, kind, width, shape, storage.rows)
-        strides = self._shape(buffer.strides, mask) if buffer.strides else row_major(shape)
+        strides = self._shape(buffer.strides, mask) if buffer.strides else contiguous_strides(shape)
         offset = 0 if buffer.elem_offset is None else self._offset(buffer.elem_offset, mask)
         return View(buffer, storage, kind, width, shape, strides, offset)
 
