@@ -61,8 +61,11 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
         state = "solved" if is_good else "open"
         record(file.name, number, StepRecord(state, done.hints, done.wrong + (not is_good), given))
         st.rerun()
+    # A place that is there from the start: a message that came in between would mount the hint's button anew, and
+    # its shortcut would be deaf meanwhile.
+    verdict = st.empty()
     if done.wrong:
-        st.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
+        verdict.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
     _hints(file, number, exercise.hints, done)
 
 
