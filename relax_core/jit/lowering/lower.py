@@ -103,7 +103,7 @@ def without_iterations(state: State, loop: For) -> Stmt | None:
     """
     if state.bounds.interval(loop.extent).low > 0:
         return None
-    start = _started(loop.body, loop)
+    start = started(loop.body, loop)
     if start is None:
         return None
     written = frozenset(postorder(loop))
@@ -115,20 +115,20 @@ def without_iterations(state: State, loop: For) -> Stmt | None:
     return IfThenElse(binary("<=", loop.extent, IntImm(0, dtype_of(loop.extent))), start, None, span=loop.span)
 
 
-def _started(stmt: Stmt, loop: For) -> Stmt | None:
+def started(stmt: Stmt, loop: For) -> Stmt | None:
     """Return `stmt` reduced to the initialisations of the blocks that reduce over `loop`."""
     match stmt:
         case For(body=body, var=var):
-            inner = _started(body, loop)
+            inner = started(body, loop)
             # Around the initialisation alone, a loop over another axis of the reduction would only repeat it.
             return inner if inner is None or not _mentions(inner, {var}) else replace(stmt, body=inner)
         case SeqStmt(stmts=stmts):
-            parts = tuple(part for item in stmts if (part := _started(item, loop)) is not None)
+            parts = tuple(part for item in stmts if (part := started(item, loop)) is not None)
             return None if not parts else parts[0] if len(parts) == 1 else replace(stmt, stmts=parts)
         case Block(init=Stmt()):
             return _initialisation(stmt, loop)
         case Block(init=None, body=body):
-            inner = _started(body, loop)
+            inner = started(body, loop)
             return None if inner is None else replace(stmt, body=inner)
         case _:
             return None

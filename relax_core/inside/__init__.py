@@ -1,0 +1,1 @@
+"""Stepping inside a prim func: statement by statement, to any iteration, backwards, with every access."""
