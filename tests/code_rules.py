@@ -28,6 +28,7 @@ LAYERS = (
     "jit",
     "simt",
     "vm",
+    "inside",
     "present",
     "engine",
     "lessons",

@@ -7,7 +7,7 @@ from relax_core.codes import CODES
 
 CORE = Path(__file__).resolve().parent.parent / "relax_core"
 TEXTS = (".py", ".relay", ".toml", ".txt")
-CODE = re.compile(r'"((?:PA|RL|RS|RY|TY|WF|PS|PT|RW|BC|BY|DV|VM|JT|EN|PL|GP)\d{3})"')
+CODE = re.compile(r'"((?:PA|RL|RS|RY|TY|WF|PS|PT|RW|BC|BY|DV|VM|JT|EN|PL|GP|TI)\d{3})"')
 
 
 def test_the_codes_in_use_are_those_that_are_explained() -> None:

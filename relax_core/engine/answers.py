@@ -19,6 +19,9 @@ from relax_core.engine.debug.requests import (
     CompareValuesOf,
     CrashOf,
     DumpOf,
+    HeatOf,
+    InsideOf,
+    InsideReportOf,
     LifeOf,
     MemoryOf,
     OwnPassOf,
@@ -40,6 +43,7 @@ from relax_core.engine.debug.requests import (
     StopsOf,
     TraceOf,
 )
+from relax_core.engine.inside import stepping
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.pipelines.crashes import explain
@@ -213,6 +217,9 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(RunFormsOf, _forms_run),
             _row(ReproducerOf, _reproduced),
             _row(SimulateOf, simulating.simulated),
+            _row(InsideOf, stepping.inside),
+            _row(HeatOf, stepping.heat),
+            _row(InsideReportOf, stepping.report),
             _row(RecordedOf, recorded_stages.recorded),
             _row(RecordedCostsOf, recorded_costs.costs),
             _row(RecordedFaultsOf, recorded_stages.faults),

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.requests import AnyDebugRequest, AnyRecordedRequest, SimulateOf
+from relax_core.engine.debug.requests import AnyDebugRequest, AnyInsideRequest, AnyRecordedRequest, SimulateOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
@@ -433,6 +433,7 @@ AnyRequest: TypeAlias = (
     | SavedRunOf
     | OpenedRunOf
     | SimulateOf
+    | AnyInsideRequest
 )
 
 

@@ -1,7 +1,7 @@
 """How often, and when last, a run touches each element: counted by the instrumented kernel in arrays beside its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final
 
@@ -13,7 +13,7 @@ from relax_core.inside.memory import Array
 from relax_core.inside.probes import ANYWHERE, Query
 from relax_core.inside.sites import Site
 from relax_core.inside.stepper import Stepper
-from relax_core.inside.touches import Touch, touches
+from relax_core.inside.touches import Touch, touches_of
 from relax_core.ir.prim import IntImm, binary
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, Stmt
 
@@ -38,6 +38,8 @@ class Heat:
     counts: tuple[Array, ...]
     last: tuple[Array, ...]
     """For each buffer, in the order of the layout, the number of the last statement that touched it; -1: none did."""
+    runs: Array
+    """How often each site ran."""
     query: Query
     first: int
     clock: int
@@ -60,21 +62,25 @@ class HeatCounter:
 
     stepper: Stepper
     rows: tuple[Row, ...] = ()
-    _touches: tuple[Touch, ...] = ()
+    touches: tuple[Touch, ...] = ()
     _latest: Heat | None = None
     _numbers: dict[Touch, int] = field(default_factory=dict[Touch, int])
 
     def __post_init__(self) -> None:
         layout, memory = self.stepper.layout, self.stepper.memory
-        self._touches = touches(layout)
-        cells = sum(prod(memory.array_of[item.buffer].shape) for item in self._touches)
+        self.touches = touches_of(layout)
+        cells = sum(prod(memory.array_of[item.buffer].shape) for item in self.touches)
         is_whole = cells > CELL_LIMIT
         found: dict[tuple[int, Buffer, bool], Row] = {}
-        for item in self._touches:
+        for item in self.touches:
             key = (-1 if is_whole else item.site.number, item.buffer, item.is_write)
             row = found.setdefault(key, Row(None if is_whole else item.site, item.buffer, item.is_write))
             self._numbers[item] = list(found.values()).index(row)
         self.rows = tuple(found.values())
+
+    def row_of(self, touch: Touch) -> int:
+        """Return the number of the row that an access is counted in."""
+        return self._numbers[touch]
 
     def count(self, until: int, query: Query = ANYWHERE, first: int = 0) -> Heat:
         """Return the counts of what runs from statement `first` to before `until`; the position of the run stays.
@@ -88,12 +94,14 @@ class HeatCounter:
         else:
             shapes = [stepper.memory.array_of[item].shape for item in stepper.layout.buffers]
             counts = tuple(np.zeros(stepper.memory.array_of[row.buffer].shape, np.int32) for row in self.rows)
-            latest = Heat(self.rows, counts, tuple(np.full(shape, -1, np.int64) for shape in shapes), query, first, first)
+            last = tuple(np.full(shape, -1, np.int64) for shape in shapes)
+            runs = np.zeros(len(stepper.layout.sites), np.int64)
+            latest = Heat(self.rows, counts, last, runs, query, first, first)
         stepper.move_to(first)
-        stepper.run_program("heat", self._program, (*latest.counts, *latest.last), until, query)
+        stepper.run_program("heat", self._program, (*latest.counts, *latest.last, latest.runs), until, query)
         clock = stepper.clock
         stepper.move_to(here)
-        self._latest = Heat(latest.rows, latest.counts, latest.last, query, latest.first, clock)
+        self._latest = replace(latest, clock=clock)
         return self._latest
 
     def _program(self) -> Instrumented:
@@ -102,16 +110,20 @@ class HeatCounter:
         last = [Buffer(f"last_{buffer.name}", buffer.shape, "int64") for buffer in layout.buffers]
         number_of = {buffer: number for number, buffer in enumerate(layout.buffers)}
         of_site: dict[int, list[Stmt]] = {}
-        for item in self._touches:
+        for item in self.touches:
             count, when = counts[self._numbers[item]], last[number_of[item.buffer]]
             more = binary("+", BufferLoad(count, item.indices), IntImm(1, "int32"))
             body = (BufferStore(count, item.indices, more), BufferStore(when, item.indices, word(control.CLOCK)))
             of_site.setdefault(item.site.number, []).extend(item.counted(stmt) for stmt in body)
 
-        def extra(site: Site) -> tuple[Stmt, ...]:
-            return tuple(of_site.get(site.number, ()))
+        runs = Buffer("runs", (IntImm(len(layout.sites)),), "int64")
 
-        return instrument(layout.function, layout.name, extra=extra, beside=(*counts, *last))
+        def extra(site: Site) -> tuple[Stmt, ...]:
+            place = (IntImm(site.number),)
+            run = BufferStore(runs, place, binary("+", BufferLoad(runs, place), IntImm(1)))
+            return (run, *of_site.get(site.number, ()))
+
+        return instrument(layout.function, layout.name, extra=extra, beside=(*counts, *last, runs))
 
 
 def distinct(counts: Sequence[Array]) -> int:

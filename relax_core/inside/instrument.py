@@ -12,7 +12,6 @@ from relax_core.inside import control
 from relax_core.inside.sites import Layout, Level, Phase, Site, SiteKind, Slot
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import (
-    Binary,
     Cast,
     FloatImm,
     IntImm,
@@ -71,7 +70,13 @@ class Instrumented:
     layout: Layout
 
 
-def instrument(function: PrimFunc, name: str = "", probe: "Probe | None" = None, extra: "Extra | None" = None, beside: tuple[Buffer, ...] = ()) -> Instrumented:
+def instrument(
+    function: PrimFunc,
+    name: str = "",
+    probe: "Probe | None" = None,
+    extra: "Extra | None" = None,
+    beside: tuple[Buffer, ...] = (),
+) -> Instrumented:
     """Return `function` so that it can be stopped. With `extra` it does that where else it would look.
 
     It takes the arrays `beside` behind those of its own memory.
@@ -160,6 +165,12 @@ class _Instrumenter:
                 return self._let(let.var, let.value, scope, lambda inner: self.statement(let.body, inner))
             case Block() as block:
                 return self._block(block, scope)
+            case AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
+                return self._scoped(scoped, scope)
+
+    def _scoped(self, stmt: AttrStmt | LaunchThread | Allocate | DeclBuffer | BufferRealize, scope: _Scope) -> Stmt:
+        """Return a statement that only declares something; memory becomes a parameter."""
+        match stmt:
             case AttrStmt(body=body) | LaunchThread(body=body):
                 return replace(stmt, body=self.statement(body, scope))
             case Allocate() as item:
@@ -193,7 +204,11 @@ class _Instrumenter:
         site = Site(self._next, stmt, kind, scope.slots, scope.levels, scope.phase)
         self.layout.sites.append(site)
         arrive = IfThenElse(binary("==", word(control.SITE), IntImm(site.number)), put(control.MODE, control.RUNNING))
-        body = [*self._looked_at(site), self._stop(site), put(control.CLOCK, binary("+", word(control.CLOCK), const(1)))]
+        body = [
+            *self._looked_at(site),
+            self._stop(site),
+            put(control.CLOCK, binary("+", word(control.CLOCK), const(1))),
+        ]
         if kind != "branch":
             body.append(stmt)
         return SeqStmt(
@@ -208,20 +223,22 @@ class _Instrumenter:
         probe = self._probe(site)
         if probe is None:
             return []
-        done = self._extra(site) if self._extra else (
-            IfThenElse(
-                binary("==", word(control.SEARCH), IntImm(control.TO_LAST)),
-                put(control.FOUND, word(control.CLOCK)),
-                put(control.TARGET, word(control.CLOCK)),
-            ),
+        done = (
+            self._extra(site)
+            if self._extra
+            else (
+                IfThenElse(
+                    binary("==", word(control.SEARCH), IntImm(control.TO_LAST)),
+                    put(control.FOUND, word(control.CLOCK)),
+                    put(control.TARGET, word(control.CLOCK)),
+                ),
+            )
         )
         if not done:
             return []
         number = IntImm(site.number)
         wanted = [self._is_wanted(level) for level in site.loops if level.slot is not None]
-        here = every(
-            [binary(">=", number, word(control.FIRST)), binary("<", number, word(control.END)), *wanted]
-        )
+        here = every([binary(">=", number, word(control.FIRST)), binary("<", number, word(control.END)), *wanted])
         asked = every(
             [
                 binary("!=", word(control.SEARCH), IntImm(control.NO_SEARCH)),
@@ -245,9 +262,9 @@ class _Instrumenter:
         stop = [put(control.SITE, site.number), put(control.MODE, control.STOPPED), *kept, leave]
         return IfThenElse(binary("==", word(control.CLOCK), word(control.TARGET)), seq(stop))
 
-    def _slot(self, var: PrimVar, *, is_hidden: bool = False) -> Slot:
+    def _slot(self, var: PrimVar, value: PrimExpr | None = None, *, is_hidden: bool = False) -> Slot:
         is_float = var.dtype.startswith(("float", "bfloat"))
-        slot = Slot(var, self._take_real() if is_float else self._take_word(), is_float, is_hidden)
+        slot = Slot(var, self._take_real() if is_float else self._take_word(), is_float, is_hidden, value)
         self.layout.slots.append(slot)
         return slot
 
@@ -259,11 +276,13 @@ class _Instrumenter:
         self.layout.real_count += 1
         return self.layout.real_count - 1
 
-    def _let(self, var: PrimVar, value: PrimExpr, scope: _Scope, body: Callable[[_Scope], Stmt], *, is_hidden: bool = False) -> Stmt:
+    def _let(
+        self, var: PrimVar, value: PrimExpr, scope: _Scope, body: Callable[[_Scope], Stmt], *, is_hidden: bool = False
+    ) -> Stmt:
         """Return `body` where `var` is `value`; what was loaded before a stop is not loaded again."""
         if var.dtype == "handle" or lanes_of(var.dtype) > 1:
             return LetStmt(var, value, body(scope))
-        slot = self._slot(var, is_hidden=is_hidden)
+        slot = self._slot(var, value, is_hidden=is_hidden)
         if any(map(_is_read, postorder(value))):
             value = when(_IS_RESUMING, _value_in(slot), value)
         return LetStmt(var, value, body(replace(scope, slots=(*scope.slots, slot))))

@@ -1,4 +1,4 @@
-"""The memory of a run that can be stopped: control words, arguments, what the function allocates, and copies of them."""
+"""The memory of a run that can be stopped: control words, arguments, allocations, and copies of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ class Owners:
                     pass
 
     def place(self, buffer: Buffer, indices: tuple[PrimExpr, ...]) -> "tuple[Buffer, tuple[PrimExpr, ...]] | None":
-        """Return the buffer with memory of its own that `buffer[indices]` is in, and where; `None` if it is not told."""
+        """Return the buffer with memory of its own that has `buffer[indices]`, and where; `None` if it is not told."""
         seen: set[Buffer] = set()
         while buffer not in self._owned:
             view = self._views.get(buffer)
@@ -81,5 +81,5 @@ def flat_index(buffer: Buffer, indices: tuple[PrimExpr, ...]) -> PrimExpr:
     """Return the number of an element in the order of memory."""
     flat: PrimExpr = IntImm(0, "int32")
     for dim, index in zip(buffer.shape, indices, strict=True):
-        flat = index if flat is None else binary("+", binary("*", flat, dim), index)
+        flat = binary("+", binary("*", flat, dim), index)
     return flat

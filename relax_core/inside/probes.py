@@ -8,7 +8,7 @@ from relax_core.inside.conditions import Translator
 from relax_core.inside.instrument import TRUE, Probe, every, word
 from relax_core.inside.owners import Owners
 from relax_core.inside.sites import Layout, Site
-from relax_core.ir.prim import Intrinsic, IntImm, PrimExpr, binary, dtype_of, lanes_of
+from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, binary, dtype_of, lanes_of
 from relax_core.ir.tir import BufferStore
 
 NAN: Final = "nan"

@@ -28,6 +28,8 @@ from relax_core.ir.prim import (
 from relax_core.ir.tir import AssertStmt, Buffer, BufferLoad, BufferRef, BufferStore, Evaluate, IfThenElse, Stmt
 from relax_core.simt.values import BINARY, FUNCTIONS, UNARY, cast, numpy_type
 
+# Its stubs leave parts unknown.
+_numpy: Any = np
 UNKNOWN: Final = None
 """The value of what is not computed here, such as what a call returns."""
 
@@ -103,11 +105,12 @@ class Reader:
                 return UNKNOWN
 
     def _selected(self, condition: PrimExpr, yes: PrimExpr, no: PrimExpr) -> Any:
-        found = self.value(condition)
-        if found is UNKNOWN or isinstance(found, np.ndarray):
-            both = self.value(yes), self.value(no)
-            is_told = all(item is not UNKNOWN for item in (found, *both))
-            return np.where(found, *both) if is_told else UNKNOWN
+        found: Any = self.value(condition)
+        if found is UNKNOWN or np.ndim(found):
+            both: tuple[Any, Any] = self.value(yes), self.value(no)
+            if any(item is UNKNOWN for item in (found, *both)):
+                return UNKNOWN
+            return _numpy.where(found, *both)
         return self.value(yes if found else no)
 
     def _called(self, call: Intrinsic) -> Any:
@@ -116,10 +119,10 @@ class Reader:
                 start, step = self.value(base), self.value(stride)
                 if start is UNKNOWN or step is UNKNOWN:
                     return UNKNOWN
-                return start + step * np.arange(lanes_of(dtype_of(call)))
+                return start + step * _numpy.arange(lanes_of(dtype_of(call)))
             case "Broadcast", (value, _):
                 found = self.value(value)
-                return UNKNOWN if found is UNKNOWN else np.full(lanes_of(dtype_of(call)), found)
+                return UNKNOWN if found is UNKNOWN else _numpy.full(lanes_of(dtype_of(call)), found)
             case name, args if name in FUNCTIONS:
                 return self._applied(FUNCTIONS[name], call, args)
             case _:
@@ -129,7 +132,7 @@ class Reader:
                 return UNKNOWN
 
     def _applied(self, function: Any, expr: PrimExpr, parts: tuple[PrimExpr, ...]) -> Any:
-        values = [self.value(item) for item in parts]
+        values: list[Any] = [self.value(item) for item in parts]
         if any(item is UNKNOWN for item in values):
             return UNKNOWN
         try:
@@ -137,7 +140,7 @@ class Reader:
         except (ArithmeticError, TypeError, ValueError):
             return UNKNOWN
         kind = dtype_of(expr)
-        is_number = "float" in kind and not isinstance(found, np.ndarray)
+        is_number = "float" in kind and not np.ndim(found)
         return numpy_type(scalar_of(kind)).type(found) if is_number else found
 
     def _touch(self, node: "BufferLoad | BufferStore", buffer: Buffer, indices: Any, *, is_write: bool) -> Any:
@@ -146,15 +149,23 @@ class Reader:
         found = [self.value(item) for item in where]
         if any(item is UNKNOWN for item in found):
             return UNKNOWN
-        rows = np.broadcast_arrays(*found) if found else []
         if not any(isinstance(item, np.ndarray) for item in found):
             return self._element(node, own, tuple(map(int, found)), is_write=is_write, is_known=place is not None)
-        cells = zip(*(row.tolist() for row in rows), strict=True)
+        rows: list[list[int]] = [row.tolist() for row in np.broadcast_arrays(*found)]
+        cells = zip(*rows, strict=True)
         values = [self._element(node, own, cell, is_write=is_write, is_known=place is not None) for cell in cells]
-        return UNKNOWN if any(item is UNKNOWN for item in values) else np.asarray(values)
+        if any(item is UNKNOWN for item in values):
+            return UNKNOWN
+        return _numpy.asarray(values)
 
     def _element(
-        self, node: "BufferLoad | BufferStore", buffer: Buffer, indices: tuple[int, ...], *, is_write: bool, is_known: bool
+        self,
+        node: "BufferLoad | BufferStore",
+        buffer: Buffer,
+        indices: tuple[int, ...],
+        *,
+        is_write: bool,
+        is_known: bool,
     ) -> Any:
         array = self._memory.array_of.get(buffer) if is_known else None
         is_inside = array is None or all(0 <= item < size for item, size in zip(indices, array.shape, strict=False))

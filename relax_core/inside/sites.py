@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from relax_core.inside.control import OWN
-from relax_core.ir.prim import PrimVar
+from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Block, Buffer, For, PrimFunc, Stmt, While
 
 SiteKind = Literal["store", "evaluate", "assert", "branch"]
@@ -20,6 +20,8 @@ class Slot:
     is_float: bool
     is_hidden: bool = False
     """Tell whether the text has no such variable."""
+    value: PrimExpr | None = None
+    """What the variable is, if it is not that of a loop."""
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ checkpoint behind it; nothing is recorded between checkpoints, and what is compu
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from relax_core.analysis.serial_threads import as_loops, hindrance
 from relax_core.diagnostics import Diagnostic, RunError
@@ -16,6 +16,7 @@ from relax_core.inside.instrument import Instrumented, instrument
 from relax_core.inside.memory import Checkpoint, Memory, memory_for
 from relax_core.inside.probes import ANYWHERE, Query, probe_of
 from relax_core.inside.sites import Layout, Level, Site
+from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
@@ -26,7 +27,13 @@ SPACING: Final = 1 << 21
 COPIES_BYTES: Final = 1 << 27
 EXPLORING_SECONDS: Final = 2.0
 
+T = TypeVar("T")
 CallHost = Callable[[str, tuple[Any, ...]], object]
+
+
+def span_line(node: Node) -> int:
+    """Return the line of a node in its own text, 0 if it has none."""
+    return 0 if node.span is None else node.span.line
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Kernel:
     log: RewriteLog | None = None
     functions: Mapping[str, PrimFunc] = field(default_factory=lambda: NO_FUNCTIONS)
     call_host: CallHost | None = None
+    line_of: Callable[[Node], int] = span_line
 
 
 class Stepper:
@@ -48,8 +56,8 @@ class Stepper:
         """Stop before the first statement.
 
         Raises:
-            RunError: TI001, TI002, JT017 for what cannot be stepped through; an argument does not fit, or it fails before
-                its first statement.
+            RunError: TI001, TI002, JT017 for what cannot be stepped through; an argument does not fit, or the run fails
+                before its first statement.
             CompileError: the function cannot be compiled.
         """
         function = as_loops(kernel.function)
@@ -79,7 +87,7 @@ class Stepper:
     @property
     def is_ended(self) -> bool:
         """Tell whether no statement is left."""
-        return self.memory.words[control.MODE] != control.STOPPED
+        return bool(self.memory.words[control.MODE] != control.STOPPED)
 
     @property
     def site(self) -> Site | None:
@@ -100,12 +108,37 @@ class Stepper:
         clock = max(clock, 0)
         while self.total is None and clock - self.checkpoints[-1].clock > self._spacing:
             self._forward(self.checkpoints[-1].clock + self._spacing)
-        self._forward(clock)
+        self._forward(clock if self.total is None else min(clock, self.total))
 
-    def find(self, query: Query) -> bool:
-        """Stop before the next statement that is looked for, if there is one behind this one."""
+    def run_to_end(self) -> bool:
+        """Go to the end, or to the statement that fails."""
+        self.move_to(control.NEVER - 1)
+        return True
+
+    def line_of(self, node: Node) -> int:
+        """Return the line of a node in the text that is stepped through, 0 if it has none."""
+        return self._kernel.line_of(node)
+
+    def peek(self, read: Callable[[], T]) -> T:
+        """Return what `read` finds behind the statement that would run next; the run stays before it."""
+        kept = self.memory.copied()
+        self.run_statement()
+        try:
+            return read()
+        finally:
+            self.memory.restore(kept)
+
+    def run_statement(self) -> None:
+        """Run the next statement, if it is not the one that fails."""
+        if not self.is_ended and (self.total is None or self.clock < self.total):
+            self._forward(self.clock + 1)
+
+    def find(self, query: Query, after: int | None = None) -> bool:
+        """Stop before the next statement that is looked for, if there is one behind this one, or behind `after`."""
         here = self.clock
-        self._ask(query, control.TO_FIRST, after=here)
+        if after is not None and after < here:
+            self.move_to(after + 1)
+        self._ask(query, control.TO_FIRST, after=here if after is None else after)
         if self._run(control.NEVER, query):
             return True
         self.move_to(here)

@@ -55,53 +55,61 @@ class Touch:
         return self.enclose(IfThenElse(every(inside), stmt))
 
 
-def touches(layout: Layout) -> tuple[Touch, ...]:
+def touches_of(layout: Layout) -> tuple[Touch, ...]:
     """Return the accesses of all statements, in order; those of memory that is not told are left out."""
     owners = Owners(layout.function)
-    return tuple(item for site in layout.sites for item in _of_site(site, owners))
+    return tuple(item for site in layout.sites for item in _OfSite(site, owners).touches())
 
 
-def _of_site(site: Site, owners: Owners) -> Iterator[Touch]:
-    def found(node: "BufferLoad | BufferStore", enclose: Enclose, *, is_write: bool) -> Iterator[Touch]:
-        place = owners.place(node.buffer, node.indices)
+class _OfSite:
+    """Yields the accesses of one statement, in the order in which they happen."""
+
+    def __init__(self, site: Site, owners: Owners) -> None:
+        self._site = site
+        self._owners = owners
+
+    def touches(self) -> Iterator[Touch]:
+        """Yield all of them."""
+        match self._site.node:
+            case BufferStore(indices=indices, value=value) as store:
+                for item in (value, *indices):
+                    yield from self._loads(item, _itself)
+                yield from self._found(store, _itself, is_write=True)
+            case IfThenElse(condition=expr) | AssertStmt(condition=expr) | Evaluate(value=expr):
+                yield from self._loads(expr, _itself)
+            case _:
+                pass
+
+    def _found(self, node: "BufferLoad | BufferStore", enclose: Enclose, *, is_write: bool) -> Iterator[Touch]:
+        place = self._owners.place(node.buffer, node.indices)
         if place is not None:
             for indices in _lanes(place[1]):
-                yield Touch(site, node, place[0], indices, is_write, enclose)
+                yield Touch(self._site, node, place[0], indices, is_write, enclose)
 
-    def loads(expr: PrimExpr, enclose: Enclose) -> Iterator[Touch]:
+    def _loads(self, expr: PrimExpr, enclose: Enclose) -> Iterator[Touch]:
         match expr:
             case BufferLoad(indices=indices):
                 for item in indices:
-                    yield from loads(item, enclose)
-                yield from found(expr, enclose, is_write=False)
+                    yield from self._loads(item, enclose)
+                yield from self._found(expr, enclose, is_write=False)
             case Select(condition=condition, true_value=yes, false_value=no, is_lazy=True):
-                yield from loads(condition, enclose)
-                yield from loads(yes, _under(enclose, condition))
-                yield from loads(no, _under(enclose, Unary("not", condition, "bool")))
+                yield from self._loads(condition, enclose)
+                yield from self._loads(yes, _under(enclose, condition))
+                yield from self._loads(no, _under(enclose, Unary("not", condition, "bool")))
             case Binary(op="and" | "or" as op, a=a, b=b):
-                yield from loads(a, enclose)
-                yield from loads(b, _under(enclose, a if op == "and" else Unary("not", a, "bool")))
+                yield from self._loads(a, enclose)
+                yield from self._loads(b, _under(enclose, a if op == "and" else Unary("not", a, "bool")))
             case LetExpr(var=var, value=value, body=body):
-                yield from loads(value, enclose)
-                yield from loads(body, lambda stmt: enclose(LetStmt(var, value, stmt)))
+                yield from self._loads(value, enclose)
+                yield from self._loads(body, lambda stmt: enclose(LetStmt(var, value, stmt)))
             case _:
                 for part in children(expr):
                     if isinstance(part, PrimExpr):
-                        yield from loads(part, enclose)
+                        yield from self._loads(part, enclose)
 
-    def itself(stmt: Stmt) -> Stmt:
-        return stmt
 
-    match site.node:
-        case BufferStore(indices=indices, value=value) as store:
-            yield from loads(value, itself)
-            for item in indices:
-                yield from loads(item, itself)
-            yield from found(store, itself, is_write=True)
-        case IfThenElse(condition=expr) | AssertStmt(condition=expr) | Evaluate(value=expr):
-            yield from loads(expr, itself)
-        case _:
-            pass
+def _itself(stmt: Stmt) -> Stmt:
+    return stmt
 
 
 def _under(enclose: Enclose, condition: PrimExpr) -> Enclose:

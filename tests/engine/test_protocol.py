@@ -10,6 +10,7 @@ from relax_core.engine.debug import requests
 from relax_core.engine.debug.requests import (
     BisectOf,
     BisectRecordedOf,
+    KernelCall,
     Parcel,
 )
 from relax_core.engine.protocol import (
@@ -29,6 +30,7 @@ VALUES = {
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
     "bisect": BisectOf(PROGRAM), "recorded": BisectRecordedOf(b"PK", PROGRAM), "first": 1, "content": b"PK",
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
+    "kernel": KernelCall(PROGRAM, "matmul", 3), "clock": 7, "buffer": "A",
     "properties": ("shape of y",), "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 

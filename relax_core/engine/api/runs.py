@@ -7,6 +7,7 @@ from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, has_errors
 from relax_core.engine.debug.host import Ran, binding_values, bisect_modules, bisect_passes, memory_report, run
 from relax_core.engine.debug.tolerance import Tolerance
+from relax_core.engine.inside.host import Inside, inside
 from relax_core.engine.pipelines.run_files.host import RunRecording, open_run, record_run
 from relax_core.engine.screens.origins_view import origins
 from relax_core.engine.simulation.host import Simulated, simulate
@@ -22,6 +23,7 @@ from relax_core.vm.relay.host import run_relay
 from relax_core.vm.virtual_machine import VirtualMachine
 
 __all__ = [
+    "Inside",
     "Pass",
     "PassContext",
     "Ran",
@@ -36,6 +38,7 @@ __all__ = [
     "bisect_passes",
     "build",
     "evaluate",
+    "inside",
     "memory_report",
     "open_run",
     "origins",

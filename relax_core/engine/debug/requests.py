@@ -1,6 +1,6 @@
 """Requests about recorded pipelines, and those that look for faults in a run."""
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -34,6 +34,7 @@ from relax_core.engine.replies import (
 from relax_core.engine.request import Request
 from relax_core.present.models import Graph, Structure
 from relax_core.present.nodes.origin_models import NodeLife, Origins
+from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint
 
@@ -308,6 +309,60 @@ class SimulateOf(Request[Simulation], frozen=True):
     program: Program
 
 
+HeatKind = Literal["count", "age", "value"]
+HeatSpan = Literal["so_far", "whole", "iteration"]
+
+
+class KernelCall(msgspec.Struct, frozen=True):
+    """Which call of a kernel is meant: the one that is about to run at `time` of the recorded run.
+
+    With time -1 it is the prim func `name` on made-up or given arguments, or the first call of it in the run if the
+    module has functions that call kernels; with no name the entry of the program, or the first kernel that is called.
+    """
+
+    program: Program
+    name: str = ""
+    time: int = -1
+
+
+class InsideOf(Request[InsideView], frozen=True):
+    """Go before statement `clock` of a kernel, make the moves, and show what stands there."""
+
+    kernel: KernelCall
+    clock: int = 0
+    moves: tuple[str, ...] = ()
+
+
+class HeatOf(Request[HeatView], frozen=True):
+    """Show a window of a buffer while the kernel stands before statement `clock`.
+
+    `axes` are those of the rows and of the columns, the last two if it is empty; `fixed` are the indices in the others.
+    """
+
+    kernel: KernelCall
+    clock: int
+    buffer: str
+    what: HeatKind = "count"
+    spell: HeatSpan = "so_far"
+    loop: int = -1
+    """The loop whose iteration is meant by `iteration`."""
+    statement_line: int = 0
+    """Only what the statements of this line touch; 0: of all."""
+    axes: tuple[int, ...] = ()
+    fixed: tuple[int, ...] = ()
+    top: int = 0
+    left: int = 0
+    rows: int = 64
+    columns: int = 64
+
+
+class InsideReportOf(Request[InsideReport], frozen=True):
+    """Count what a kernel does to memory, access by access."""
+
+    kernel: KernelCall
+
+
+AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
 AnyRecordedRequest: TypeAlias = (
     RecordedOf

@@ -39,6 +39,8 @@ class OpenProgram:
         self.runs = Runs(self.compilation)
         self._text_of_node: dict[int, Mapping[Node, str]] = {}
         self._answers: dict[object, Any] = {}
+        self.inside: tuple[object, Any] | None = None
+        """The latest run inside a kernel, and which one that is."""
 
     def remembered(self, request: object, make: Callable[[], T]) -> T:
         """Return the answer to a request about this program, made when it is first asked for."""

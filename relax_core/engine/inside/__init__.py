@@ -1,0 +1,1 @@
+"""Stepping inside kernels, for the commands, the pages and the API."""

@@ -1,0 +1,107 @@
+"""`rc.inside`: a run inside a kernel, from Python."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.inside.walk import Walk, own_listing, printed_listing, walk
+from relax_core.engine.programs import prim_entry
+from relax_core.inside.probes import ANYWHERE
+from relax_core.inside.report import COUNTED
+from relax_core.inside.stepper import Kernel
+from relax_core.ir.module import IRModule
+from relax_core.ir.tir import Buffer, PrimFunc
+from relax_core.jit.engine import Engine
+from relax_core.present.running.inside_models import InsideReport, InsideView
+from relax_core.present.running.inside_report import present_report
+
+__all__ = ["Inside", "inside"]
+
+
+class Inside:
+    """A run inside a prim func, before one of its statements. The arguments are copied, and stay as they are."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+
+    @property
+    def view(self) -> InsideView:
+        """What stands here: the statement, loops with their values, what it reads and writes."""
+        return self._walk.look(self._walk.stepper.clock, ())
+
+    @property
+    def clock(self) -> int:
+        """How many statements have run."""
+        return self._walk.stepper.clock
+
+    @property
+    def total(self) -> int | None:
+        """How many statements there are; `None` if they are too many to have been run through."""
+        return self._walk.stepper.total
+
+    def go(self, *moves: str) -> InsideView:
+        """Make moves, such as `next`, `back 5`, `i=3, j=2`, `if A[i] < 0`; see the command `inside`.
+
+        Raises:
+            CompileError: TI003, VM030, VM031: a move is none, or names what there is not.
+        """
+        return self._walk.look(self._walk.stepper.clock, moves)
+
+    def buffer(self, name: str) -> npt.NDArray[Any]:
+        """Return a copy of what a buffer holds here."""
+        return self._walk.stepper.memory.array_of[self._named(name)].copy()
+
+    def heat(self, name: str, *, is_write: bool | None = None, whole: bool = False) -> npt.NDArray[Any]:
+        """Return how often each element of a buffer has been touched up to here, or in the `whole` run."""
+        until = COUNTED if whole else self._walk.stepper.clock
+        buffer = self._named(name)
+        shape = self._walk.stepper.memory.array_of[buffer].shape
+        found = self._walk.counter.count(until, ANYWHERE).of(buffer, is_write=is_write)
+        return np.broadcast_to(found, shape).copy()
+
+    def report(self) -> InsideReport:
+        """Count what the whole run does to memory, access by access."""
+        return present_report(self._walk.counter, self._walk.listing)
+
+    def _named(self, name: str) -> Buffer:
+        buffers = self._walk.stepper.layout.buffers
+        found = next((item for item in buffers if item.name == name), None)
+        if found is None:
+            hint = f"there are {', '.join(f'`{item.name}`' for item in buffers)}"
+            raise RunError((Diagnostic("TI004", f"there is no buffer `{name}`", hint=hint),))
+        return found
+
+
+def inside(
+    module: IRModule, entry: str = "", *args: Any, seed: int = 0, sizes: Mapping[str, int] = MappingProxyType({})
+) -> Inside:
+    """Step inside a prim func.
+
+    Args:
+        module: it holds the function, and the prim funcs that it calls.
+        entry: by default the first prim func.
+        args: arrays and scalars, one for each parameter; made up with `seed` and `sizes` if there are none.
+        seed: of made-up arguments.
+        sizes: of symbolic dimensions of made-up arguments, by name; small ones by default.
+
+    Raises:
+        RunError: EN005, EN009 if there is no such function, TI001, TI002 if it cannot be stepped through.
+    """
+    functions = {var.name: function for var, function in module.prim_funcs}
+    name = entry or next(iter(functions), "")
+    if name not in functions:
+        hint = f"prim funcs: {', '.join(functions)}" if functions else "the module has no prim func"
+        raise RunError((Diagnostic("EN005", f"there is no prim func `{name}`", hint=hint),))
+    function = functions[name]
+    given = args or prim_entry.arguments(function, None, seed, sizes, is_signed=True)
+    listing = _listing(name, function)
+    return Inside(walk(Kernel(function, name, Engine(), functions=functions, line_of=listing.line_of), given, listing))
+
+
+def _listing(name: str, function: PrimFunc) -> Any:
+    span = function.body.span
+    return printed_listing(name, function, "2026") if span is None else own_listing(span.source)

@@ -1,0 +1,131 @@
+"""Answers the requests about a run inside a kernel; the latest run of each program is kept."""
+
+from typing import Any, Final
+
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.debug.changed import trace_of
+from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.inside.walk import (
+    Walk,
+    call_at,
+    first_of,
+    kernel_calls,
+    own_listing,
+    printed_listing,
+    walk,
+)
+from relax_core.engine.programs import prim_entry
+from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.protocol import Progress
+from relax_core.inside.instrument import instrument
+from relax_core.inside.stepper import Kernel
+from relax_core.ir.attrs import has_attr
+from relax_core.ir.tir import PrimFunc
+from relax_core.present.running.inside_heat import present_heat
+from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
+from relax_core.present.running.inside_report import present_report
+from relax_core.source import Source
+
+_HOST: Final = "tirx.is_host_func"
+"""The attribute of prim funcs that compute shapes, beside the kernels."""
+
+
+def inside(message: InsideOf, context: RequestContext) -> InsideView:
+    """Go to a statement of a kernel, make moves, and show what stands there.
+
+    Raises:
+        DiagnosedError: there is no such kernel, it cannot be stepped through, or a move is none.
+    """
+    return _walk(message.kernel, context).look(message.clock, message.moves)
+
+
+def heat(message: HeatOf, context: RequestContext) -> HeatView:
+    """Show a window of a buffer.
+
+    Raises:
+        DiagnosedError: there is no such buffer or loop.
+    """
+    return present_heat(_walk(message.kernel, context), message)
+
+
+def report(message: InsideReportOf, context: RequestContext) -> InsideReport:
+    """Count what a kernel does to memory.
+
+    Raises:
+        DiagnosedError: there is no such kernel, or it cannot be stepped through.
+    """
+    found = _walk(message.kernel, context)
+    return present_report(found.counter, found.listing)
+
+
+def _walk(kernel: KernelCall, context: RequestContext) -> Walk:
+    opened = context.opened_by(kernel.program)
+    key = (kernel.name, kernel.time, kernel.program.changes)
+    if opened.inside is None or opened.inside[0] != key:
+        opened.inside = key, _begun(kernel, opened, context)
+    return opened.inside[1]
+
+
+def _begun(kernel: KernelCall, opened: OpenProgram, context: RequestContext) -> Walk:
+    source = opened.source
+    source.require_sound()
+    engine = context.engine_of(opened)
+    lone = None if kernel.time >= 0 else _lone(kernel, opened)
+    if lone is not None:
+        name, function = lone
+        program = source.program
+        args = prim_entry.arguments(function, program.inputs, program.seed, dict(program.sizes))
+        context.report(Progress(f"Stepping into `{name}`"))
+        functions = {var.name: item for var, item in source.module.prim_funcs}
+        listing = _listing(name, function, opened)
+        return walk(Kernel(function, name, engine, functions=functions, line_of=listing.line_of), args, listing)
+    trace = trace_of(opened, kernel.program.changes, context)
+    executable = opened.compilation.executable(context.report, context.is_cancelled)
+    time = kernel.time if kernel.time >= 0 else _first_call(kernel, trace, executable)
+    name, args = call_at(trace, executable, time)
+    function = executable.kernels[name]
+    context.report(Progress(f"Stepping into `{name}`"))
+    listing = _listing(name, function, opened)
+    return walk(
+        Kernel(function, name, engine, executable.log, executable.kernels, line_of=listing.line_of), args, listing
+    )
+
+
+def _lone(kernel: KernelCall, opened: OpenProgram) -> tuple[str, PrimFunc] | None:
+    """Return the prim func that is stepped through on arguments of its own, `None` if a run calls it."""
+    source = opened.source
+    if not kernel.name:
+        found = source.prim_entry()
+        if found is not None:
+            return found
+    name = kernel.name or source.program.entry
+    definition = source.module.find(name) if name else None
+    if definition is None or not isinstance(definition.function, PrimFunc):
+        return None
+    is_called = bool(kernel.name) and bool(source.module.relax_functions)
+    if is_called or not prim_entry.can_run(definition.function):
+        return None
+    return name, definition.function
+
+
+def _first_call(kernel: KernelCall, trace: Any, executable: Any) -> int:
+    """Return the time before the first call of a kernel, of any if it has no name."""
+    own = {name for name, function in executable.kernels.items() if not has_attr(function.attrs, _HOST)}
+    wanted = {kernel.name} if kernel.name else own
+    calls = ((time, name) for time, name in kernel_calls(trace, executable) if name in wanted)
+    found = first_of(calls, 1)
+    if not found:
+        called = dict.fromkeys(name for _, name in kernel_calls(trace, executable))
+        what = f"the kernel `{kernel.name}` is not called" if kernel.name else "no kernel is called"
+        hint = f"called are {', '.join(called)}" if called else ""
+        raise CompileError((Diagnostic("TI004", f"{what} in this run", hint=hint),))
+    return found[0][0]
+
+
+def _listing(name: str, function: PrimFunc, opened: OpenProgram) -> Any:
+    """Return the text of the user if the function stands there as it is, else the function as it is printed."""
+    source: Source = opened.source.parsed.source
+    sites = instrument(function, name).layout.sites
+    is_own = all(site.node.span is not None and site.node.span.source is source for site in sites)
+    return own_listing(source) if is_own and sites else printed_listing(name, function, opened.source.spelling)

@@ -1,0 +1,237 @@
+"""View models of a run inside a kernel: the statement, the loops around it, what it reads and writes, its buffers."""
+
+import msgspec
+
+
+class InsideLoop(msgspec.Struct, frozen=True):
+    """A loop or a block of the kernel, in the order of the text; `depth` is how many are around it."""
+
+    number: int
+    name: str
+    kind: str
+    """`for`, `while` or `block`."""
+    depth: int
+    line: int
+    is_around: bool
+    """Whether the statement that runs next is in it."""
+    value: int = 0
+    start: int = 0
+    end: int = 0
+    """Its values are from `start` to before `end`; equal if that is not known here."""
+    step: int = 1
+    range_start: int = 0
+    range_end: int = 0
+    """Where its text is."""
+
+    @property
+    def words(self) -> str:
+        """Return how far it is, such as `7 of 12`."""
+        count = -(-(self.end - self.start) // self.step) if self.end > self.start else 0
+        if not self.is_around:
+            return f"- of {count:,}" if count else "-"
+        done = (self.value - self.start) // self.step + 1
+        return f"{self.value}, {done:,} of {count:,}" if count else str(self.value)
+
+
+class InsideAxis(msgspec.Struct, frozen=True):
+    """An axis of the block around the statement."""
+
+    name: str
+    kind: str
+    binding: str
+    value: int
+    extent: str
+
+
+class InsideAccess(msgspec.Struct, frozen=True):
+    """An element that the statement reads or writes."""
+
+    buffer: str
+    indices: tuple[int, ...]
+    is_write: bool
+    is_inside: bool
+    value: str
+    """What it holds before the statement runs; empty if that is not known."""
+    after: str = ""
+    """What a write leaves there."""
+    flat: int = -1
+    """The number of the element in memory, if it is out of range but inside of the memory."""
+    range_start: int = 0
+    range_end: int = 0
+
+    @property
+    def cell(self) -> str:
+        """Return it as in a text: `C[3, 6]`."""
+        return f"{self.buffer}[{', '.join(map(str, self.indices))}]"
+
+
+class InsideBuffer(msgspec.Struct, frozen=True):
+    """A buffer of the kernel with memory of its own."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    scope: str
+    size_bytes: int
+    is_parameter: bool
+    is_written: bool
+
+
+class InsideView(msgspec.Struct, frozen=True):
+    """Where a run inside a kernel is: before statement `clock` of `total`, which is -1 if they are not counted."""
+
+    kernel: str
+    text: str
+    line: int
+    """The line of the statement, 0 at the end."""
+    range_start: int
+    range_end: int
+    clock: int
+    total: int
+    is_ended: bool
+    is_found: bool
+    """Whether the move found what it looked for."""
+    kind: str
+    phase: str
+    block: str
+    loops: tuple[InsideLoop, ...]
+    axes: tuple[InsideAxis, ...]
+    where: str
+    """The predicate of the block, empty if it has none; it holds where a statement runs."""
+    lets: tuple[tuple[str, str], ...]
+    accesses: tuple[InsideAccess, ...]
+    buffers: tuple[InsideBuffer, ...]
+    sentence: str
+    statement_lines: tuple[int, ...] = ()
+    """The lines with statements."""
+    problem: str = ""
+    """Why the run stops here."""
+    checkpoints: tuple[int, ...] = ()
+    milliseconds: float = 0.0
+    """How long the move took."""
+
+    def to_text(self) -> str:
+        """Return what the command prints for a stop."""
+        of = f" of {self.total:,}" if self.total >= 0 else ""
+        head = f"`{self.kernel}`, statement {self.clock:,}{of}"
+        if self.is_ended:
+            return f"{head}: the end"
+        place = f", {self.phase} of block {self.block}" if self.phase else f", block {self.block}" if self.block else ""
+        lines = [f"{head}{place}"]
+        loops = [f"{item.name} = {item.words}" for item in self.loops if item.is_around and item.kind == "for"]
+        if loops:
+            lines.append(f"  loops   {'; '.join(loops)}")
+        if self.axes:
+            lines.append(f"  axes    {'; '.join(f'{item.name} = {item.value} ({item.kind})' for item in self.axes)}")
+        if self.where:
+            lines.append(f"  where   {self.where}")
+        if self.lets:
+            lines.append(f"  lets    {'; '.join(f'{name} = {value}' for name, value in self.lets)}")
+        lines.append(f"  {self.line:>5} > {self.text.split(chr(10))[self.line - 1].strip() if self.line else ''}")
+        lines += [f"  {_accessed(item)}" for item in self.accesses]
+        return "\n".join((*lines, *([self.problem] if self.problem else [])))
+
+
+def _accessed(item: InsideAccess) -> str:
+    if not item.is_inside:
+        where = f"; element {item.flat} of its memory" if item.flat >= 0 else ""
+        return f"{'write' if item.is_write else 'read '}   {item.cell}: out of range{where}"
+    known = f" = {item.value}" if item.value else ""
+    return f"write   {item.cell}{known} -> {item.after}" if item.is_write else f"read    {item.cell}{known}"
+
+
+class HeatView(msgspec.Struct, frozen=True):
+    """A window of two axes of a buffer: counts, ages or values, with where each cell is in five steps of colour."""
+
+    buffer: str
+    shape: tuple[int, ...]
+    axes: tuple[int, int]
+    """The axis of the rows, and that of the columns; -1 where a buffer has no such axis."""
+    fixed: tuple[int, ...]
+    """The index in every axis, which counts in the axes that are not shown."""
+    top: int
+    left: int
+    rows: int
+    columns: int
+    """How many rows and columns the window has."""
+    texts: tuple[str, ...]
+    """What stands in each cell, row by row; none where the window has more cells than have room for text."""
+    levels: bytes
+    """A step from 0 to 5 for each cell of the window, row by row."""
+    legend: tuple[str, ...]
+    """What the steps from 1 to 5 mean."""
+    overview: bytes
+    overview_rows: int
+    overview_columns: int
+    """The whole plane, its steps taken together in blocks."""
+    row_count: int
+    column_count: int
+    touched: int
+    """How many elements of the whole buffer are touched."""
+    counted: int
+    """How often, all together."""
+
+
+class ReportRow(msgspec.Struct, frozen=True):
+    """The accesses of one statement to one buffer in one direction, over the whole run."""
+
+    buffer: str
+    line: int
+    phase: str
+    is_write: bool
+    count: int
+    footprint: int
+    """Different elements."""
+    per_loop: tuple[tuple[str, int], ...]
+    """Different elements in one iteration of each loop, from the outermost: its first one."""
+    stride: str
+    """How far apart in memory neighbours in the innermost loop are, in elements."""
+    reuse: str
+    """How many other elements are touched between two touches of one: the median, of what was looked at."""
+    size_bytes: int
+    """Bytes that are moved, were there no cache."""
+    footprint_bytes: int
+    lines: int
+    """Different lines of a cache, of 64 bytes."""
+
+
+class InsideReport(msgspec.Struct, frozen=True):
+    """What a kernel does to memory, access by access."""
+
+    kernel: str
+    rows: tuple[ReportRow, ...]
+    operations: int
+    footprint_bytes: int
+    """Of all buffers, each element once."""
+    moved_bytes: int
+    looked_at: int
+    """Accesses from the start among which reuse was looked for."""
+    is_whole: bool = True
+    """Whether all statements were counted, and not only the first ones of very many."""
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte that has to be moved."""
+        return self.operations / self.footprint_bytes if self.footprint_bytes else 0.0
+
+    def to_text(self) -> str:
+        """Return what the command prints."""
+        heads = ("buffer", "line", "reads", "writes", "cells", "per iteration", "stride", "reuse", "bytes", "lines")
+        rows = [heads, *(_cells(item) for item in self.rows)]
+        widths = [max(len(row[at]) for row in rows) for at in range(len(heads))]
+        table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        tail = (
+            f"{self.operations:,} operations, {self.footprint_bytes:,} B: {self.intensity:.2f} for each byte; "
+            f"{self.moved_bytes:,} B without a cache"
+        )
+        return "\n".join((f"`{self.kernel}`", *table, tail))
+
+
+def _cells(item: ReportRow) -> tuple[str, ...]:
+    count = f"{item.count:,}"
+    per = ", ".join(f"{name} {cells:,}" for name, cells in item.per_loop)
+    return (
+        f"{item.buffer}{', init' if item.phase == 'init' else ''}", str(item.line), "-" if item.is_write else count,
+        count if item.is_write else "-", f"{item.footprint:,}", per or "-", item.stride, item.reuse,
+        f"{item.size_bytes:,}", f"{item.lines:,}",
+    )  # fmt: skip

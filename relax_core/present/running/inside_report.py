@@ -1,0 +1,48 @@
+"""Presents what a kernel does to memory."""
+
+import numpy as np
+
+from relax_core.inside.heat import HeatCounter
+from relax_core.inside.report import Accessed, report
+from relax_core.inside.sites import Level
+from relax_core.ir.tir import For
+from relax_core.present.running.inside import Listing
+from relax_core.present.running.inside_models import InsideReport, ReportRow
+
+
+def present_report(counter: HeatCounter, listing: Listing) -> InsideReport:
+    """Count what a kernel does to memory, and present it."""
+    found = report(counter)
+    rows = tuple(_row(item, listing) for item in found.rows)
+    return InsideReport(
+        counter.stepper.layout.name,
+        rows,
+        found.operations,
+        found.footprint_bytes,
+        sum(item.size_bytes for item in rows),
+        found.looked_at,
+        found.is_whole,
+    )
+
+
+def _row(item: Accessed, listing: Listing) -> ReportRow:
+    row = item.row
+    size = np.dtype(row.buffer.dtype).itemsize
+    return ReportRow(
+        row.buffer.name,
+        0 if row.site is None else listing.line_of(row.site.node),
+        "" if row.site is None else row.site.phase,
+        row.is_write,
+        item.count,
+        item.footprint,
+        tuple((_name(level), cells) for level, cells in item.per_loop),
+        "-" if item.stride is None else "0, same cell" if item.stride == 0 else str(item.stride),
+        "-" if item.reuse is None else f"{item.reuse:,}",
+        item.count * size,
+        item.footprint * size,
+        item.line_count,
+    )
+
+
+def _name(level: Level) -> str:
+    return level.node.var.name if isinstance(level.node, For) else "while"

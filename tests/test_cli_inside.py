@@ -1,0 +1,99 @@
+"""`inside FILE`: stops, moves, counts, the report, JSON, and which kernel is meant."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relax_core.cli import BAD_USAGE, DIAGNOSED, main
+from tests.inside.stepping import MATMUL
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+RUN = ["inside", str(SAMPLES / "tir" / "matmul.py"), "--sizes", "m=3,k=4,n=5", "--in-process"]
+
+
+def test_a_stop_says_all_of_the_statement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--go", "i0=1, j0=2, r0=3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "`matmul`, statement 39 of 75, update of block matmul"
+    assert lines[1] == "  loops   i0 = 1, 2 of 3; j0 = 2, 3 of 5; r0 = 3, 4 of 4"
+    assert lines[2] == "  axes    i = 1 (spatial); j = 2 (spatial); r = 3 (reduce)"
+    assert lines[3].endswith("> C[i, j] = C[i, j] + A[i, r] * B[r, j]")
+    assert [line.split("=")[0].strip() for line in lines[4:]] == [
+        "read    C[1, 2]", "read    A[1, 3]", "read    B[3, 2]", "write   C[1, 2]"
+    ]  # fmt: skip
+
+
+def test_moves_are_made_one_after_the_other_and_steps_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--go", "i0=2", "--go", "next 2", "--steps", "2"]) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("`")]
+    assert [head.split(",")[1] for head in heads] == [" statement 52 of 75", " statement 53 of 75"]
+
+
+def test_what_a_move_does_not_find_has_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--go", "nan"]) == DIAGNOSED
+    assert capsys.readouterr().out.splitlines()[-1] == "there is no such statement: the run stays here"
+    assert main([*RUN, "--go", "hop"]) == DIAGNOSED
+    assert "error[TI003]: this is no move" in capsys.readouterr().err
+
+
+def test_counts_of_a_buffer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--go", "i0=1, j0=1", "--go", "next 2", "--heat", "C"]) == 0
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "C[3, 5]: 57 touches of 7 elements", "  9 9 9 9 9", "  9 3 . . .", "  . . . . ."
+    ]  # fmt: skip
+
+
+def test_the_worker_gives_the_same_and_json_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+    found: list[str] = []
+    for options in (["--in-process"], []):
+        assert main([*RUN[:-1], *options, "--go", "i0=1", "--heat", "A", "--json"]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        shown["stops"][0].pop("milliseconds")
+        found.append(json.dumps(shown))
+    assert found[0] == found[1]
+    (stop,) = json.loads(found[0])["stops"]
+    assert (stop["kernel"], stop["clock"], stop["total"], stop["phase"]) == ("matmul", 25, 75, "init")
+    assert json.loads(found[0])["heat"]["touched"] == 4
+
+
+def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--report"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "`matmul`"
+    assert lines[1].split()[:5] == ["buffer", "line", "reads", "writes", "cells"]
+    assert [line.split()[0] for line in lines[2:-1]] == ["C,", "C", "A", "B", "C"]
+    assert lines[-1] == "120 operations, 188 B: 0.64 for each byte; 1,020 B without a cache"
+
+
+def test_a_lone_prim_func_runs_on_given_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel, archive = tmp_path / "kernel.py", tmp_path / "in.npz"
+    kernel.write_text(MATMUL, encoding="utf-8")
+    np.savez(archive, in_0=np.full((4, 4), 2, "float32"), in_1=np.eye(4, dtype="float32"))
+    assert main(["inside", str(kernel), "--inputs", str(archive), "--go", "end", "--go", "back", "--in-process"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "  write   C[3, 3] = 0 -> 2"
+
+
+def test_a_kernel_that_fails_shows_where(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SAMPLES / "errors" / "jt_out_of_range.py")
+    assert main(["inside", path, "--go", "end", "--in-process"]) == DIAGNOSED
+    printed = capsys.readouterr().out
+    assert "read    X[2]: out of range" in printed
+    assert "error[JT010]" in printed
+
+
+def test_the_kernel_of_an_operator_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SAMPLES / "relax" / "mlp.py")
+    assert main(["inside", path, "--kernel", "matmul", "--go", "next", "--in-process"]) == 0
+    assert capsys.readouterr().out.startswith("`matmul`, statement 1 of ")
+    assert main(["inside", path, "--kernel", "none", "--in-process"]) == DIAGNOSED
+    assert "error[TI004]: the kernel `none` is not called in this run" in capsys.readouterr().err
+    assert main(["inside", path, "--time", "0", "--in-process"]) == DIAGNOSED
+    assert "error[TI004]: no kernel is about to run at time 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--report", "--go", "next"], ["--kernel", "matmul", "--time", "3"]], ids=" ".join)
+def test_what_does_not_go_together(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inside", RUN[1], *options]) == BAD_USAGE
+    assert "do not go" in capsys.readouterr().err or "does not go" in capsys.readouterr().err
