@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 # Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
 import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
+from views.manifests import MANIFESTS
 from views.shell.headers import Headers
 from views.shell.navigation import open_page, page_file
 from views.state.session import is_first_look
@@ -27,8 +28,14 @@ else:
     st.set_page_config(page_title="RelaxScope", page_icon=str(LOGO), layout="wide", initial_sidebar_state="collapsed")
     st.logo(str(LOGO), size="medium")
     pages = [
-        st.Page(ROOT / page_file(noun), title=noun.capitalize(), url_path=noun, default=noun == PAGES[0])
-        for noun in PAGES
+        st.Page(
+            ROOT / page_file(noun),
+            title=noun.capitalize(),
+            url_path=noun,
+            default=noun == PAGES[0],
+            visibility="visible" if item.is_in_menu else "hidden",
+        )
+        for noun, item in MANIFESTS.items()
     ]
     shown = st.navigation(pages, position="top")
     # Who starts the app on a recording sees it first; an address says something else.

@@ -12,5 +12,6 @@ PAGES = (
     "run",
     "kernels",
     "operators",
+    "classroom",
     "learn",
 )

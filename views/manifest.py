@@ -32,6 +32,8 @@ class Manifest:
     """The record of what the page shows, a frozen dataclass of fields that `views.state.rules` declares."""
     keys: tuple[KeyGroup, ...] = ()
     """The keys that work on the page."""
+    is_in_menu: bool = True
+    """Whether the navigation shows it; another page leads to one that is not."""
     question: str = ""
     """What the page answers, for those who do not know it."""
     stops: tuple[Stop, ...] = ()

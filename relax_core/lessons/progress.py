@@ -9,8 +9,8 @@ import msgspec
 
 from relax_core.lessons.model import POINTS, Lesson, Step
 
-State = Literal["open", "solved", "shown"]
-"""`shown` was solved by "show me", for no points."""
+State = Literal["open", "given", "solved", "shown"]
+"""`given` is an answer that a class has not revealed; `shown` was solved by "show me", for no points."""
 _PREFIX: Final = "RS1"
 _LONGEST_CODE: Final = 200_000
 _LONGEST_TEXT: Final = 1_000_000

@@ -32,7 +32,7 @@ _CANCEL_THE_RUN = """() => {
 }"""
 REPOSITORY = Path(__file__).resolve().parents[2]
 LONGEST_PAGE_SECONDS = 120
-OF_NO_PROGRAM = ("pipeline", "operators", "learn")
+OF_NO_PROGRAM = ("pipeline", "operators", "classroom", "learn")
 """Pages that show nothing of a program but what the bar does: one sample of each area will do."""
 TURNS = 3
 """Every sample is opened on every third page of the others; `tests/engine` asks all that pages ask of each."""

@@ -44,7 +44,7 @@ for number, text in enumerate(json.loads({texts!r})):
 
 
 # The others show nothing of a program but what the bar does.
-OF_PROGRAMS = tuple(page for page in PAGES if page not in {"pipeline", "operators", "learn"})
+OF_PROGRAMS = tuple(page for page in PAGES if page not in {"pipeline", "operators", "classroom", "learn"})
 
 
 @dataclass

@@ -11,6 +11,7 @@ from relax_core.lessons.progress import CodeError, done_count, hand_in, read_cod
 from relax_core.present.escape import bold, literal, prose
 from views.lessons.keeping import keep, progress
 from views.lessons.steps import first_open, open_step, problem
+from views.shell.navigation import open_page
 
 
 def show_course() -> None:
@@ -27,6 +28,8 @@ def show_course() -> None:
         words = f"{len(lessons)} lessons, {minutes} minutes, {points} of {most} points. Kept in this browser."
         st.caption(literal(words), width="content")
         st.space("stretch")
+        if st.button("Class", key="learn.class", help="Join a class, or open one"):
+            open_page("classroom")
         _print(files)
         _hand_in()
         _read_codes(lessons)

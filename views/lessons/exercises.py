@@ -12,6 +12,7 @@ from relax_core.lessons.model import Do, Explain, Fix, Look, Predict, Shown, Ste
 from relax_core.lessons.progress import StepRecord
 from relax_core.lessons.screens import program_of
 from relax_core.present.escape import authored, literal, prose
+from views.classroom.membership import awaited, takes_answers
 from views.lessons.keeping import progress, record
 from views.lessons.steps import open_step, said, screen_question
 from views.worker.connection import ask
@@ -46,6 +47,13 @@ def _filled(file: LessonFile, step: Step, text: str) -> str:
 def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done: StepRecord) -> None:
     st.markdown(authored(f"**Predict**  {_filled(file, step, exercise.ask)}"))
     program = program_of(file.folder, step.shown)
+    if awaited(file.name, number) and done.state in ("open", "given"):
+        _give(file, number, exercise, done)
+        return
+    if done.state == "given":
+        is_good = is_right(exercise.answer_kind, done.answer, right_answer(exercise, ask, program))
+        done = StepRecord("solved" if is_good else "shown", done.hints, done.wrong + (not is_good), done.answer)
+        record(file.name, number, done)
     if done.state != "open":
         right = right_answer(exercise, ask, program)
         _reveal(done, right, _filled(file, step, exercise.because))
@@ -67,6 +75,25 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     if done.wrong:
         verdict.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
     _hints(file, number, exercise.hints, done)
+
+
+def _give(file: LessonFile, number: int, exercise: Predict, done: StepRecord) -> None:
+    """Take an answer for the class, which is judged once the teacher reveals it, and may be changed until then."""
+    if exercise.is_of_types:
+        st.container(key="lesson.hides").caption("The graph shows types: it comes back with the answer.")
+    verdict = st.empty()
+    if not takes_answers(file.name, number):
+        verdict.info(prose(f"Answers are closed. Yours is `{done.answer}`." if done.answer else "Answers are closed."))
+        return
+    key = f"lesson.answer.{file.name}.{number}"
+    with st.form(f"{key}.form", border=False):
+        given = _answer_field(exercise, key)
+        is_sent = st.form_submit_button("Answer", type="primary", key=f"{key}.send")
+    if is_sent and given:
+        done = StepRecord("given", done.hints, done.wrong, given)
+        record(file.name, number, done)
+    if done.state == "given":
+        verdict.info(prose(f"`{done.answer}` is counted, without a name. You may change it until it is revealed."))
 
 
 def _answer_field(exercise: Predict, key: str) -> str:
@@ -91,7 +118,8 @@ def _option(option: str) -> str:
 
 def _reveal(done: StepRecord, right: str, because: str) -> None:
     if done.state == "shown":
-        st.info(prose(f"The answer is `{right}`. No point for it."))
+        own = f"`{done.answer}` was not it. " if done.answer and done.answer != right else ""
+        st.info(prose(f"{own}The answer is `{right}`. No point for it."))
     else:
         st.success(prose(f"✓ `{right}` is right. {_points(done)}"))
     st.markdown(authored(because))

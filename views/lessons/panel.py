@@ -11,6 +11,7 @@ from relax_core.lessons.model import Do, Exercise, Explain, Fix, Lesson, Look, P
 from relax_core.lessons.progress import StepRecord, is_done, score
 from relax_core.lessons.screens import program_of
 from relax_core.present.escape import authored, literal
+from views.classroom.strip import show_strip
 from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
 from views.lessons.steps import first_open, leave_step, open_lesson_file, open_step, problem, said, shown_step
@@ -31,6 +32,7 @@ def open_lesson() -> LessonFile | None:
 def show_panel(file: LessonFile) -> None:
     """Show the step of a lesson that is open."""
     with st.container(key="lesson", gap="small"):
+        show_strip("")
         found = shown_step(file)
         if file.lesson is None or found is None:
             _show_broken(file)

@@ -13,6 +13,7 @@ from relax_core.engine.protocol import Failure, SourceView
 from relax_core.engine.replies import Sample
 from relax_core.present.escape import badge, bullets, file_name, literal, prose, visible
 from relax_core.present.models import Status
+from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
 from views.shell.guide import show_asked_paragraph, show_help
 from views.state.address import LONGEST_ADDRESS
@@ -44,11 +45,15 @@ _PARTS = MappingProxyType(
 """Names, for people, of the fields of a selection that may be long."""
 
 
+_BESIDE_NO_LESSON = ("learn", "classroom")
+
+
 @contextmanager
 def page(*, takes_lesson: bool = True) -> Generator[None]:
     """Put the page into one column without gaps, under the product's style, a lesson that is open at its left."""
     st.html(_SHELL)
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
+        arrive(is_lesson_page=takes_lesson)
         _show_complaints()
         file = panel.open_lesson() if takes_lesson else None
         if file is None:
@@ -84,6 +89,8 @@ def bar(noun: str) -> Generator[DeltaGenerator]:
         added = group()
         st.space("stretch")
         apart = st.container(width="content")
+        if noun in _BESIDE_NO_LESSON or panel.open_lesson() is None:
+            show_strip(noun)
         menu = st.popover("Share", help="The address of this screen, and files")
         address, files = menu.container(), menu.container()
         if st.button("?", key="bar.keys", help="Guide and keys"):

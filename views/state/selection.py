@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from views.manifests import MANIFESTS
 from views.state.rules import KEPT, KEY, Kept, Rule
-from views.state.shared import FocusState, LessonState, ProgramState
+from views.state.shared import ClassState, FocusState, LessonState, ProgramState
 
 S = TypeVar("S")
 
@@ -15,6 +15,7 @@ RECORDS: Final[tuple[type[Any], ...]] = (
     ProgramState,
     FocusState,
     LessonState,
+    ClassState,
     *(item.state for item in MANIFESTS.values() if item.state is not None),
 )
 _FIELDS: Final[Mapping[str, "Field[Any]"]] = MappingProxyType(

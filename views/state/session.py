@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from views.state.address import left_out, read_address, to_address, within
 from views.state.rules import whole
 from views.state.selection import Selection, screen
-from views.state.shared import ProgramState
+from views.state.shared import ClassState, ProgramState
 
 S = TypeVar("S")
 
@@ -93,8 +93,8 @@ def is_first_visit() -> bool:
 
 
 def show(screen: Selection) -> None:
-    """Look at another screen."""
-    st.session_state[_KEY] = screen
+    """Look at another screen, in the same class."""
+    st.session_state[_KEY] = screen.changed(room=state(ClassState).room)
 
 
 def select(**changes: str | int) -> Selection:

@@ -60,3 +60,11 @@ class LessonState:
     """The name of its folder; empty for none."""
     lesson_step: int = rules.number(0, 99, kept="always")
     """Counted from 1; 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassState:
+    """The class that this browser is in, whatever is opened."""
+
+    room: str = rules.text(6, kept="always")
+    """Its code; empty for none."""

@@ -607,6 +607,9 @@ export interface KeeperProps {
 /** What the browser is to keep; empty while the page does not know what it has. */
 export interface Kept {
   readonly text: string;
+  readonly name: "class" | "progress";
+  /** Whether it is kept for this tab alone, and no longer than that is open. */
+  readonly is_of_tab: boolean;
 }
 
 /** A line of one of the forms; `part` is the number of the part that it belongs to, 0 if there is none. */

@@ -1,0 +1,124 @@
+"""The line that tells of the class on each page, and the way to where its teacher sent everybody."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.lessons.classroom import Classroom, Destination, spaced
+from relax_core.lessons.library import lesson_named
+from relax_core.present.escape import badge
+from views.classroom import membership as own
+from views.lessons.keeper.component import KeeperAction, Kept, keeper
+from views.lessons.steps import open_step
+from views.shell.navigation import open_page
+from views.state.address import read_address
+from views.state.session import complain, is_left_out, select, show, state, written_address
+from views.state.shared import ClassState, LessonState
+
+ASK_SECONDS: Final = 2.0
+"""How often a browser asks for news of its class: it takes the server 10 ms, and a page that is made anew 80 ms."""
+_SEEN: Final = "class.seen"
+
+
+def arrive(*, is_lesson_page: bool) -> None:
+    """Take up what this tab is in a class, and go where everybody was sent; called at the start of a page."""
+    found, code = own.membership(), state(ClassState).room
+    if found is None and not code:
+        return
+    with st.container(key="class.kept"):
+        kept = Kept("" if found is None else found.to_text(), name="class", is_of_tab=True)
+        keeper(kept, key="class.keeper", on_action=_on_kept)
+    if found is None:
+        return
+    if code != found.code:
+        select(room=found.code)
+    known = own.room()
+    if known is None:
+        return
+    lesson = state(LessonState)
+    if found.is_teacher and is_lesson_page and lesson.lesson == known.lesson and lesson.lesson_step != known.step:
+        own.lead(lambda room: room.at(lesson.lesson_step))
+    st.session_state[_SEEN] = _news(known)
+    destination = own.call_to_follow(known)
+    if destination is not None:
+        go(destination)
+
+
+def _on_kept(action: KeeperAction) -> None:
+    code = state(ClassState).room
+    if own.membership() is None and code:
+        own.restore(action.text, code)
+
+
+def go(destination: Destination) -> None:
+    """Open what everybody is to see."""
+    file = lesson_named(destination.lesson) if destination.lesson else None
+    if file is not None:
+        open_step(file, destination.step)
+    elif destination.page:
+        show(read_address(dict(destination.address)).selection)
+        open_page(destination.page)
+
+
+def _news(known: Classroom) -> tuple[object, ...]:
+    """Return what a page is made anew for when it changes."""
+    return known.revealed, known.is_open(known.step, own.now())
+
+
+def show_strip(page: str) -> None:
+    """Show the class in a bar; nothing if this browser is in none. `page` is the one that the bar is of."""
+    found = own.membership()
+    if found is not None:
+        st.fragment(_strip, run_every=ASK_SECONDS)(page, is_teacher=found.is_teacher)
+
+
+def _strip(page: str, *, is_teacher: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="class.strip"):
+        if is_teacher:
+            _teacher_strip(page)
+        else:
+            _member_strip()
+
+
+def _member_strip() -> None:
+    known = own.room()
+    if known is None or own.is_behind(known) or _news(known) != st.session_state.get(_SEEN):
+        st.rerun()
+    parts = [f"Class {spaced(known.code)}"]
+    left = known.seconds_left(own.now())
+    if left is not None:
+        parts.append(clock(left))
+    st.markdown(badge(", ".join(parts), "blue"), width="content")
+    if known.sent.is_set and st.button("To the class", key="class.back", help="Open what everybody was sent to"):
+        go(known.sent)
+    st.button("✕", key="class.leave", type="tertiary", help="Leave the class", on_click=own.leave)
+
+
+def _teacher_strip(page: str) -> None:
+    known = own.room()
+    if known is None:
+        st.rerun()
+    count = len(known.present(own.now()))
+    st.markdown(badge(f"Class {spaced(known.code)}, {count} here", "blue"), width="content")
+    if st.button("To the class", key="class.projector", help="Questions, counts and timer in large type"):
+        open_page("classroom")
+    if st.button("Everyone here", key="class.here", help="Open this screen in every browser of the class"):
+        _send_here(page)
+
+
+def _send_here(page: str) -> None:
+    lesson, left_out = state(LessonState), is_left_out()
+    if lesson.lesson:
+        own.lead(lambda room: room.everyone_to(Destination(lesson=lesson.lesson, step=lesson.lesson_step)))
+        return
+    if left_out:
+        words = ", ".join(left_out)
+        complain(f"Nobody was sent here: this screen has no address, which would be too long for one with {words}.")
+        st.rerun()
+    address = tuple(written_address().items())
+    own.lead(lambda room: room.everyone_to(Destination(page=page, address=address)))
+
+
+def clock(seconds: int) -> str:
+    """Write a time as a timer shows it."""
+    return f"{seconds // 60}:{seconds % 60:02}"
