@@ -1,5 +1,7 @@
 """From a module to an executable: the pipeline, what it left out, and bytecode."""
 
+from dataclasses import dataclass
+
 from relax_core.bytecode.compile import AsIn, compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.ir.dialect import dialect_of
@@ -32,6 +34,14 @@ REQUIRED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Built:
+    """An executable, and the forms that passes brought the module into on the way to it, in order."""
+
+    executable: Executable
+    forms: tuple[IRModule, ...] = ()
+
+
 def build(module: IRModule, *, passes: Passes | None = None, as_in: AsIn = "fixed") -> Executable:
     """Compile `module` through `passes`, the default pipeline if `None`, and what the machine needs besides.
 
@@ -57,6 +67,16 @@ def build_stages(module: IRModule, stages: tuple[Stage, ...], *, as_in: AsIn = "
     log = RewriteLog.merged(item.log for item in complete)
     before = (stage.before for stage in reversed(complete))
     return compile_module(final_module(module, complete), log, before, as_in=as_in)
+
+
+def build_as_is(module: IRModule) -> Built:
+    """Compile `module` through no more passes than the machine needs.
+
+    Raises:
+        CompileError: a pass failed, or the code generator refused something.
+    """
+    stages = finishing_stages(module, ())
+    return Built(build_stages(module, stages), tuple(stage.after for stage in stages))
 
 
 def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:

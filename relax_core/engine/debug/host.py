@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from relax_core.bytecode.build import build
+from relax_core.bytecode.build import Built, build
 from relax_core.bytecode.compile import AsIn
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import RunError
@@ -102,14 +102,15 @@ def bisect_modules(
     The first one is the reference for those behind it; if it does not run, nothing is comparable. The prim funcs of a
     module that has nothing else take the places of those in the last whole one; without one `entry` names one of them.
     """
-    stages = (
-        PrintedStage(name, id(module), "", lambda module=module: module, lambda module=module: _built(module), _built)
-        for name, module in modules.items()
-    )
+    stages = (_stage(name, module) for name, module in modules.items())
     first = next(iter(modules.values()), None)
     if first is not None and not first.relax_functions and first.prim_funcs:
         entry = entry_name(first, entry if entry in first else first.prim_funcs[0][0].name)
     return _bisect(forms(stages), bisect.Call(entry, args), tolerance, stand_ins, budget)
+
+
+def _stage(name: str, module: IRModule) -> PrintedStage:
+    return PrintedStage(name, id(module), "", lambda: module, lambda: Built(_built(module)), _built)
 
 
 def _built(module: IRModule) -> Executable:

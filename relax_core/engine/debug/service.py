@@ -8,6 +8,7 @@ from typing import assert_never
 
 import msgspec
 
+from relax_core.bytecode.build import Built, build_as_is
 from relax_core.bytecode.build import build as build_executable
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
@@ -35,6 +36,7 @@ from relax_core.engine.protocol import Progress
 from relax_core.engine.screens.text_views import executed
 from relax_core.engine.splicing import ahead
 from relax_core.engine.splicing.forms import PrintedStage, forms
+from relax_core.engine.splicing.printed import is_printed
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
 from relax_core.present.memory import present_memory
@@ -131,7 +133,7 @@ def _bisecting(message: BisectOf, opened: OpenProgram, context: RequestContext) 
     first, *others = _printed_stages(message, opened, context)
     # Who makes up arguments runs the first form, and it is judged as well.
     first = replace(first, build=lru_cache(1)(first.build))
-    call = bisect.Call(*compared_call(opened, context, first.build))
+    call = bisect.Call(*compared_call(opened, context, first.executable))
     progress = partial(_report, context, 1 + len(message.others))
     bisecting = bisect.Bisecting(call, _runs(call, opened, context), message.closeness.tolerance, progress)
     return bisecting, forms((first, *others))
@@ -170,20 +172,19 @@ def _printed(program: Program, context: RequestContext) -> PrintedStage:
             raise CompileError(errors)
         return source.module
 
-    def build() -> Executable:
+    def build() -> Built:
         opened = context.opened_by(program)
-        if not stage.is_printed or program.pipeline is not None:
-            return opened.compilation.executable(context.report, context.is_cancelled)
+        if not is_as_printed:
+            return Built(opened.compilation.executable(context.report, context.is_cancelled))
         # A pass of ours might repair what is to be judged, so that no more of them run than the machine needs.
         opened.source.require_sound()
-        return make(opened.source.module)
+        return build_as_is(with_entries(opened.source.module))
 
     def make(module: IRModule) -> Executable:
-        passes = "" if stage.is_printed and program.pipeline is None else program.pipeline
-        return build_executable(with_entries(module), passes=passes)
+        return build_executable(with_entries(module), passes="" if is_as_printed else program.pipeline)
 
-    stage = PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build, make)
-    return stage
+    is_as_printed = is_printed(program.text) and program.pipeline is None
+    return PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build, make)
 
 
 def _dump(message: DumpOf, opened: OpenProgram, context: RequestContext) -> Dumped:

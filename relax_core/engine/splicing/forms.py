@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from relax_core.bytecode.build import Built
 from relax_core.bytecode.executable import Executable
 from relax_core.check.prim.prim_scopes import scopes
 from relax_core.diagnostics import DiagnosedError, Diagnostic
@@ -21,6 +22,7 @@ from relax_core.engine.splicing.lowered_calls import with_packed_calls
 from relax_core.engine.splicing.packed import is_packed, unpacked, with_own_memory
 from relax_core.engine.splicing.printed import is_printed
 from relax_core.ir.attrs import attr
+from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import ABSENT_DATA
@@ -49,8 +51,12 @@ class PrintedStage:
     key: object
     text: str
     read: Callable[[], IRModule]
-    build: Callable[[], Executable]
+    build: Callable[[], Built]
     make: Callable[[IRModule], Executable]
+
+    def executable(self) -> Executable:
+        """Build what was read."""
+        return self.build().executable
 
     @property
     def is_printed(self) -> bool:
@@ -64,19 +70,46 @@ class _Whole:
 
     number: int
     module: IRModule
-    build: Callable[[], Executable]
+    build: Callable[[], Built]
     before: "_Whole | None" = None
     made: list[Executable] = field(default_factory=list[Executable])
     is_broken: bool = False
+    below: tuple[IRModule, ...] = ()
+    """The forms that our passes bring this one into; none once the next one was looked for among them."""
+    outcome: Outcome | None = None
+    """What its run came to, if it came to a result."""
+    twin: Executable | None = None
+    """The executable of an equal form, which does the same, but whose lines are those of another text."""
 
     def executable(self) -> Executable:
         if not self.made:
             self.is_broken = True
-            self.made.append(self.build())
+            built = self.build()
+            self.made.append(built.executable)
+            self.below = self.below or built.forms
             self.is_broken = False
             # A form that can be built is the last sound one itself, and those before it need not be kept for it.
             self.before = None
         return self.made[0]
+
+    def runnable(self) -> Executable:
+        """Return what does what `executable` does; only its lines may be those of another text."""
+        return self.twin or self.executable()
+
+    def known_outcome(self) -> Outcome | None:
+        """Return what the run of the form before came to, if our own passes lower that one to this very program.
+
+        Both are then built by the same passes from here on, and the run would do the same once more.
+        """
+        before = self.before
+        if before is None or before.outcome is None:
+            return None
+        forms, before.below = before.below, ()
+        for number, form in enumerate(forms, 1):
+            if structural_equal(self.module, form):
+                self.below, self.outcome, self.twin = forms[number:], before.outcome, before.runnable()
+                return self.outcome
+        return None
 
     def last_sound(self) -> "_Whole":
         """Return the last form until this one that could be built, this one if there is none."""
@@ -105,7 +138,7 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
         base = -1 if whole is None else whole.number
         known = seen.get((stage.key, base), seen.get(stage.key, -1))
         if known >= 0:
-            yield Candidate(stage.name, stage.build, same_as=known)
+            yield Candidate(stage.name, stage.executable, same_as=known)
             continue
         try:
             module = stage.read()
@@ -127,14 +160,14 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
         seen[(stage.key, base)] = number
         if whole is None or aside:
             is_part = aside == DEVICE
-            yield Candidate(stage.name, stage.build, fault=aside or EMPTY, is_aside=not is_part)
+            yield Candidate(stage.name, stage.executable, fault=aside or EMPTY, is_aside=not is_part)
             continue
         spliced, before = splice(module, latest), dict(latest)
         latest.update((name, item) for name, item in spliced.kernels.items())
         sound = whole.last_sound()
         look, attempt = _look(sound, before, spliced.kernels), _attempt(sound, spliced)
         changes = _changes(sound, before, spliced.kernels)
-        yield Candidate(stage.name, stage.build, attempt=attempt, look=look, is_printed=True, changes=changes)
+        yield Candidate(stage.name, stage.executable, attempt=attempt, look=look, is_printed=True, changes=changes)
 
 
 def _unread(stage: PrintedStage, error: DiagnosedError) -> Candidate:
@@ -142,8 +175,8 @@ def _unread(stage: PrintedStage, error: DiagnosedError) -> Candidate:
     if _is_made_ill(stage, error.diagnostics[0]):
         outcome, finding = failed(error.diagnostics[0]), within.mistake_finding(stage.text, error.diagnostics[0])
         look: Look = lambda _call, _record, is_coarse: finding  # noqa: E731
-        return Candidate(stage.name, stage.build, attempt=lambda _call, _run: outcome, look=look)
-    return Candidate(stage.name, stage.build, fault=f"it does not build: {words}")
+        return Candidate(stage.name, stage.executable, attempt=lambda _call, _run: outcome, look=look)
+    return Candidate(stage.name, stage.executable, fault=f"it does not build: {words}")
 
 
 def _is_made_ill(stage: PrintedStage, error: Diagnostic) -> bool:
@@ -212,13 +245,17 @@ def _fault(name: str, function: PrimFunc, model: PrimFunc) -> str:
 
 def _whole_attempt(stage: PrintedStage, whole: _Whole) -> Callable[[Call, RunMachine], Outcome]:
     def attempt(call: Call, run_machine: RunMachine) -> Outcome:
+        if (known := whole.known_outcome()) is not None:
+            return known
         try:
             executable = whole.executable()
         except DiagnosedError as error:
             if _is_made_ill(stage, error.diagnostics[0]):
                 return failed(error.diagnostics[0])
             return hindered(f"it does not build: {diagnostic_words(error.diagnostics[0])}")
-        return _run_patiently(executable, call, run_machine)
+        outcome = _run_patiently(executable, call, run_machine)
+        whole.outcome = outcome if outcome.error is None and not outcome.hindrance else None
+        return outcome
 
     return attempt
 
@@ -240,7 +277,7 @@ def _attempt(whole: _Whole, spliced: Spliced) -> Callable[[Call, RunMachine], Ou
         if spliced.fault:
             return failed(Diagnostic("WF022", spliced.fault.partition("WF022: ")[2] or spliced.fault))
         try:
-            executable = whole.executable()
+            executable = whole.runnable()
         except DiagnosedError as error:
             return hindered(f"no reference: the whole module does not build: {diagnostic_words(error.diagnostics[0])}")
         kernels, reasons = dict(spliced.kernels), dict(spliced.reasons)

@@ -11,6 +11,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.bytecode import build as building
+from relax_core.bytecode.build import finishing_stages
 from relax_core.check.infer import Inferencer
 from relax_core.engine.debug.bisect import Call, Candidate, RunForms, bisect
 from relax_core.jit.compilation import specialisation
@@ -124,6 +125,22 @@ def test_a_form_is_typed_and_lowered_once_and_a_kernel_once_in_all(work: Work, t
     assert work.count["typed"] == len(FORMS)
     # Of fifteen kernels two are not the same up to names; the third one computes the sizes of what is allocated.
     assert work.count["lowered"] == 3
+
+
+def test_a_form_that_ours_lowers_the_one_before_to_is_not_run_again(work: Work, tmp_path: Path) -> None:
+    forms = {"_000_A": form()}
+    for number, stage in enumerate(finishing_stages(rc.parse(form()), ()), 1):
+        forms[f"_{number:03}_{stage.pass_name}"] = rc.script(stage.after)
+    work.count.clear()
+    work.watch(Machine, "run", same("run"))
+    found = rc.bisect_pipeline(rc.open_pipeline(dump(tmp_path, **forms)))
+    assert [stage.verdict for stage in found.stages] == ["reference", *["same"] * 6]
+    # Only the first form is built; it runs once to see that its arguments are suitable, and once to be compared with.
+    assert work.count["compiled"] == work.count["CallTIRRewrite"] == work.count["AttachGlobalSymbol"] == 1
+    assert work.count["run"] == 2
+    wrong = forms["_006_AttachGlobalSymbol"].replace("T.float32(2.0)", "T.float32(3.0)")
+    found = rc.bisect_pipeline(rc.open_pipeline(dump(tmp_path, _008_Wrong=wrong)))
+    assert [stage.verdict for stage in found.stages] == ["reference", *["same"] * 6, "different"]
 
 
 def test_collections_wait_until_a_form_has_run() -> None:
