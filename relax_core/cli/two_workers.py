@@ -25,6 +25,8 @@ _WHOLE_WEIGHT: Final = 4
 
 What a later pass wrote has more lines, and less of it remains to be lowered, so that whole forms weigh the same.
 """
+_RUN_WEIGHT: Final = 150_000
+"""What it takes to run a form of prim funcs, beside reading it."""
 
 
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
@@ -62,6 +64,7 @@ def split(texts: Sequence[str], entry: str = "") -> int:
         weights[number] = _WHOLE_WEIGHT * average
     if sum(weights) < LONG:
         return 0
+    weights = [item if number in wholes else item + _RUN_WEIGHT for number, item in enumerate(weights)]
     defined = set(_DEFINED.findall(texts[0]))
     shared = defined & {entry} if entry else defined
     sums = [0, *accumulate(weights)]
