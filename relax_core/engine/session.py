@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast
 from relax_core import late
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine import toolchain
-from relax_core.engine.pipelines import constants
+from relax_core.engine.programs import reading
 from relax_core.engine.programs.checking import found
 from relax_core.engine.protocol import (
     AnyRequest,
@@ -27,8 +27,7 @@ from relax_core.engine.recent import Recent
 from relax_core.engine.replies import Found
 from relax_core.engine.samples import list_samples
 from relax_core.frontend.layout import restore_layout
-from relax_core.frontend.parse import Parsed, parse_text
-from relax_core.frontend.relay.detect import fitting_name
+from relax_core.frontend.parse import Parsed
 from relax_core.present.problems import problems_of
 from relax_core.vm.limits import Limits as RunLimits
 
@@ -114,8 +113,8 @@ class Session:
 
     def _parsed(self, program: Program) -> Parsed:
         """Read the text of a program, kept while it is among the latest ones."""
-        key = (program.text, fitting_name(program.text, program.name), program.constants)
-        return self._texts.remembered(key, lambda: _parse(*key))
+        key = reading.fitting(program)
+        return self._texts.remembered(key, lambda: reading.read(*key))
 
     def _opened_toolchain(self) -> "toolchain.Toolchain":
         if self._toolchain is None:
@@ -125,10 +124,6 @@ class Session:
                 self._limits, self._is_cancelled.is_set, self._parsed, self._compile_descriptor
             )
         return self._toolchain
-
-
-def _parse(text: str, name: str, archive: bytes) -> Parsed:
-    return parse_text(text, name, constants.in_order(constants.read_constants(archive)) if archive else ())
 
 
 def _restored(_session: Session, message: RestoreLayout) -> Restored:

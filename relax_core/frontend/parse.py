@@ -14,6 +14,7 @@ from relax_core.frontend.layout import TAB_WIDTH
 from relax_core.frontend.relay import module as relay
 from relax_core.frontend.relay.detect import is_relay
 from relax_core.frontend.tvmscript import text as tvmscript
+from relax_core.frontend.tvmscript.known import KnownFunctions
 from relax_core.ir.dialect import DIALECT_ATTR, dialect_of
 from relax_core.ir.expr import Type
 from relax_core.ir.module import IRModule
@@ -83,23 +84,24 @@ class Parsed:
     marks: Mapping[Node, str] = field(default_factory=_no_marks)
 
 
-def parse_text(text: str, name: str, constants: Constants = ()) -> Parsed:
+def parse_text(text: str, name: str, constants: Constants = (), known: "KnownFunctions | None" = None) -> Parsed:
     """Read a text in any TVMScript dialect, or Relay text; every error is a located diagnostic, never an exception.
 
     `constants` are the tensors that the text names `metadata["ir.GenericConst"][0]` and so on, where it has no table of
-    its own.
+    its own. Functions that are `known` word for word are taken from the text in which they were read, with the spans in
+    them and without what is noted of them; all of a text with an error are read.
     """
     with collector_held():
-        parsed = _parsed(text, name, constants)
+        parsed = _parsed(text, name, constants, known)
     _READINGS.note(parsed.modules, parsed.diagnostics)
     return parsed
 
 
-def _parsed(text: str, name: str, constants: Constants) -> Parsed:
+def _parsed(text: str, name: str, constants: Constants, known: "KnownFunctions | None") -> Parsed:
     source = Source(name, _clean(text))
     if is_relay(source.text, name):
         return _relay(source)
-    modules, found = tvmscript.read_text(source, text, constants)
+    modules, found = tvmscript.read_text(source, text, constants, known)
     return Parsed(modules, in_order(found), source)
 
 

@@ -16,7 +16,8 @@ from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.programs.prim_entry import entry_name, with_entries
-from relax_core.engine.splicing.forms import PrintedStage, forms
+from relax_core.engine.splicing.forms import forms
+from relax_core.engine.splicing.wholes import PrintedStage
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory
@@ -110,7 +111,7 @@ def bisect_modules(
 
 
 def _stage(name: str, module: IRModule) -> PrintedStage:
-    return PrintedStage(name, id(module), "", lambda: module, lambda: Built(_built(module)), _built)
+    return PrintedStage(name, id(module), "", lambda: module, lambda: module, lambda: Built(_built(module)), _built)
 
 
 def _built(module: IRModule) -> Executable:

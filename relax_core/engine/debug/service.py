@@ -11,6 +11,7 @@ import msgspec
 from relax_core.bytecode.build import Built, build_as_is
 from relax_core.bytecode.build import build as build_executable
 from relax_core.bytecode.executable import Executable
+from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
 from relax_core.engine.debug.changed import trace_of
@@ -29,15 +30,19 @@ from relax_core.engine.debug.requests import (
     StopsOf,
 )
 from relax_core.engine.inputs import write_members
+from relax_core.engine.programs import reading
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import with_entries
 from relax_core.engine.programs.program import Program
+from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.protocol import Progress
 from relax_core.engine.screens.text_views import executed
 from relax_core.engine.splicing import ahead
-from relax_core.engine.splicing.forms import PrintedStage, forms
+from relax_core.engine.splicing.forms import forms
 from relax_core.engine.splicing.printed import is_printed
+from relax_core.engine.splicing.wholes import PrintedStage
 from relax_core.frontend.collector import collector_held
+from relax_core.frontend.tvmscript.known import KnownFunctions
 from relax_core.ir.module import IRModule
 from relax_core.present.memory import present_memory
 from relax_core.present.running.memory_models import MemoryView
@@ -141,7 +146,11 @@ def _bisecting(message: BisectOf, opened: OpenProgram, context: RequestContext) 
 
 def _printed_stages(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Iterator[PrintedStage]:
     """Yield all forms; a program may have another pipeline than the one before it, so each is one of its own."""
-    return (_printed(item, context) for item in (opened.source.program, *message.others))
+    yield _as_written(opened.source.program, context)
+    known = KnownFunctions()
+    for item in message.others:
+        is_lowered = is_printed(item.text) and item.pipeline is None
+        yield _as_printed(item, known, context) if is_lowered else _as_written(item, context)
 
 
 def _report(context: RequestContext, count: int, number: int, name: str) -> None:
@@ -162,29 +171,55 @@ def _runs(call: bisect.Call, opened: OpenProgram, context: RequestContext) -> bi
     return bisect.RunForms(run, record)
 
 
-def _printed(program: Program, context: RequestContext) -> PrintedStage:
+def _as_written(program: Program, context: RequestContext) -> PrintedStage:
     """Return a program as a stage; it is opened when it is needed, and need not be kept."""
 
     def read() -> IRModule:
-        source = context.opened_by(program).source
-        errors = tuple(item for item in source.parsed.diagnostics if item.severity == "error")
-        if errors:
-            raise CompileError(errors)
-        return source.module
+        return _module(context.opened_by(program).source)
 
     def build() -> Built:
         opened = context.opened_by(program)
-        if not is_as_printed:
-            return Built(opened.compilation.executable(context.report, context.is_cancelled))
-        # A pass of ours might repair what is to be judged, so that no more of them run than the machine needs.
-        opened.source.require_sound()
-        return build_as_is(with_entries(opened.source.module))
+        if is_printed(program.text) and program.pipeline is None:
+            return _lowered(opened.source)
+        return Built(opened.compilation.executable(context.report, context.is_cancelled))
 
     def make(module: IRModule) -> Executable:
-        return build_executable(with_entries(module), passes="" if is_as_printed else program.pipeline)
+        is_finished = is_printed(program.text) and program.pipeline is None
+        return build_executable(with_entries(module), passes="" if is_finished else program.pipeline)
 
-    is_as_printed = is_printed(program.text) and program.pipeline is None
-    return PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build, make)
+    return PrintedStage(program.name, _key(program), program.text, read, read, build, make)
+
+
+def _as_printed(program: Program, known: KnownFunctions, context: RequestContext) -> PrintedStage:
+    """Return what a compiler printed after a pass, of which those functions are read that the pass changed."""
+
+    def read() -> IRModule:
+        return _module(ProgramSource(program, reading.read(*reading.fitting(program), known)))
+
+    def lower(module: IRModule) -> Built:
+        errors = tuple(item for item in check(module) if item.severity == "error")
+        if errors:
+            raise CompileError(errors)
+        return build_as_is(with_entries(module))
+
+    return replace(_as_written(program, context), read=read, lower=lower)
+
+
+def _module(source: ProgramSource) -> IRModule:
+    errors = tuple(item for item in source.parsed.diagnostics if item.severity == "error")
+    if errors:
+        raise CompileError(errors)
+    return source.module
+
+
+def _key(program: Program) -> Program:
+    return msgspec.structs.replace(program, name="")
+
+
+def _lowered(source: ProgramSource) -> Built:
+    # A pass of ours might repair what is to be judged, so that no more of them run than the machine needs.
+    source.require_sound()
+    return build_as_is(with_entries(source.module))
 
 
 def _dump(message: DumpOf, opened: OpenProgram, context: RequestContext) -> Dumped:

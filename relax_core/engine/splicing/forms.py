@@ -5,10 +5,9 @@ form. A stage that holds none of the program's functions belongs to a part that 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from relax_core.bytecode.build import Built
 from relax_core.bytecode.executable import Executable
 from relax_core.check.prim.prim_scopes import scopes
 from relax_core.diagnostics import DiagnosedError, Diagnostic
@@ -20,9 +19,8 @@ from relax_core.engine.halving.changes import Changes, KernelChanges, ModuleChan
 from relax_core.engine.splicing import within
 from relax_core.engine.splicing.lowered_calls import with_packed_calls
 from relax_core.engine.splicing.packed import is_packed, unpacked, with_own_memory
-from relax_core.engine.splicing.printed import is_printed
+from relax_core.engine.splicing.wholes import PrintedStage, Whole
 from relax_core.ir.attrs import attr
-from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import ABSENT_DATA
@@ -41,85 +39,6 @@ _MADE_ILL: Final = ("RS", "WF", "TY")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PrintedStage:
-    """A stage: its name, its text, how to read it, how to build what was read, and `make`: any module as this one.
-
-    Stages with equal `key` are the same form of the program.
-    """
-
-    name: str
-    key: object
-    text: str
-    read: Callable[[], IRModule]
-    build: Callable[[], Built]
-    make: Callable[[IRModule], Executable]
-
-    def executable(self) -> Executable:
-        """Build what was read."""
-        return self.build().executable
-
-    @property
-    def is_printed(self) -> bool:
-        """Tell whether a compiler printed the text, so that its mistakes are those of a pass, not of who wrote it."""
-        return is_printed(self.text)
-
-
-@dataclass(slots=True, eq=False)
-class _Whole:
-    """The last form of the program that has all of it."""
-
-    number: int
-    module: IRModule
-    build: Callable[[], Built]
-    before: "_Whole | None" = None
-    made: list[Executable] = field(default_factory=list[Executable])
-    is_broken: bool = False
-    below: tuple[IRModule, ...] = ()
-    """The forms that our passes bring this one into; none once the next one was looked for among them."""
-    outcome: Outcome | None = None
-    """What its run came to, if it came to a result."""
-    twin: Executable | None = None
-    """The executable of an equal form, which does the same, but whose lines are those of another text."""
-
-    def executable(self) -> Executable:
-        if not self.made:
-            self.is_broken = True
-            built = self.build()
-            self.made.append(built.executable)
-            self.below = self.below or built.forms
-            self.is_broken = False
-            # A form that can be built is the last sound one itself, and those before it need not be kept for it.
-            self.before = None
-        return self.made[0]
-
-    def runnable(self) -> Executable:
-        """Return what does what `executable` does; only its lines may be those of another text."""
-        return self.twin or self.executable()
-
-    def known_outcome(self) -> Outcome | None:
-        """Return what the run of the form before came to, if our own passes lower that one to this very program.
-
-        Both are then built by the same passes from here on, and the run would do the same once more.
-        """
-        before = self.before
-        if before is None or before.outcome is None:
-            return None
-        forms, before.below = before.below, ()
-        for number, form in enumerate(forms, 1):
-            if structural_equal(self.module, form):
-                self.below, self.outcome, self.twin = forms[number:], before.outcome, before.runnable()
-                return self.outcome
-        return None
-
-    def last_sound(self) -> "_Whole":
-        """Return the last form until this one that could be built, this one if there is none."""
-        found: _Whole | None = self
-        while found is not None and found.is_broken:
-            found = found.before
-        return found or self
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Spliced:
     """The prim funcs of a stage as kernels of the whole form, and why others are none."""
 
@@ -131,7 +50,7 @@ class Spliced:
 def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
     """Yield what runs for each stage, in order."""
     seen: dict[object, int] = {}
-    whole: _Whole | None = None
+    whole: Whole | None = None
     latest: dict[str, PrimFunc] = {}
     names = _Names()
     for number, stage in enumerate(stages):
@@ -149,7 +68,7 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
         aside = _aside(module, whole, is_printed=stage.is_printed)
         if not aside and (module.relax_functions or whole is None):
             seen[stage.key] = number
-            whole = _Whole(number, module, stage.build, whole)
+            whole = Whole(number, module, stage, whole)
             latest = {var.name: item for var, item in module.prim_funcs}
             attempt, look = _whole_attempt(stage, whole), _whole_look(stage, whole, names)
             yield Candidate(
@@ -184,7 +103,7 @@ def _is_made_ill(stage: PrintedStage, error: Diagnostic) -> bool:
     return stage.is_printed and error.code[:2] in _MADE_ILL and error.code != ABSENT_DATA
 
 
-def _aside(module: IRModule, whole: _Whole | None, *, is_printed: bool) -> str:
+def _aside(module: IRModule, whole: Whole | None, *, is_printed: bool) -> str:
     """Say why a stage is no form of the program, "" if it is one."""
     if not module.definitions:
         return EMPTY
@@ -243,12 +162,12 @@ def _fault(name: str, function: PrimFunc, model: PrimFunc) -> str:
     return f"`{name}` is ill-formed: {diagnostic_words(found[0])}"
 
 
-def _whole_attempt(stage: PrintedStage, whole: _Whole) -> Callable[[Call, RunMachine], Outcome]:
+def _whole_attempt(stage: PrintedStage, whole: Whole) -> Callable[[Call, RunMachine], Outcome]:
     def attempt(call: Call, run_machine: RunMachine) -> Outcome:
         if (known := whole.known_outcome()) is not None:
             return known
         try:
-            executable = whole.executable()
+            executable = whole.runnable()
         except DiagnosedError as error:
             if _is_made_ill(stage, error.diagnostics[0]):
                 return failed(error.diagnostics[0])
@@ -270,7 +189,7 @@ def _run_patiently(executable: Executable, call: Call, run_machine: RunMachine) 
     return outcome
 
 
-def _attempt(whole: _Whole, spliced: Spliced) -> Callable[[Call, RunMachine], Outcome]:
+def _attempt(whole: Whole, spliced: Spliced) -> Callable[[Call, RunMachine], Outcome]:
     """Return how to run a whole form with other kernels, without those that cannot run here."""
 
     def attempt(call: Call, run_machine: RunMachine) -> Outcome:
@@ -304,7 +223,7 @@ class _Names:
     """The values of the bindings of the first form that ran, by which those of later ones are looked at."""
 
     def __init__(self) -> None:
-        self.first: _Whole | None = None
+        self.first: Whole | None = None
         self._values: tuple[Intermediate, ...] | None = None
 
     def values(self, call: Call, record: RunMachine) -> tuple[Intermediate, ...]:
@@ -317,51 +236,54 @@ class _Names:
         return self._values or ()
 
 
-def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Look:
+def _whole_look(stage: PrintedStage, whole: Whole, names: _Names) -> Look:
     names.first = names.first or whole
 
     def look(call: Call, record: RunMachine, is_coarse: bool) -> Finding:  # noqa: FBT001
+        def found_in(executable: Executable) -> Finding:
+            now = within.values_of(within.recorded(executable, call, record))
+            found = within.first_other(names.values(call, record), now, is_aligned=False, is_coarse=is_coarse)
+            return Finding() if found is None else within.binding_finding(stage.text, found)
+
         try:
-            trace = within.recorded(whole.executable(), call, record)
+            return whole.found(found_in)
         except DiagnosedError as error:
             return within.mistake_finding(stage.text, error.diagnostics[0])
-        found = within.first_other(
-            names.values(call, record), within.values_of(trace), is_aligned=False, is_coarse=is_coarse
-        )
-        return Finding() if found is None else within.binding_finding(stage.text, found)
 
     return look
 
 
-def _look(whole: _Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> Look:
+def _look(whole: Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> Look:
     """Return how to find the function, and the first value, of a stage that brought a difference."""
 
     def look(call: Call, record: RunMachine, is_coarse: bool) -> Finding:  # noqa: FBT001
-        executable = whole.executable()
-        good = within.values_of(within.recorded(within.with_kernels(executable, before), call, record))
-        culprits: list[str] = []
-        words = ""
-        for name in within.changed_functions(before, after):
-            made = within.with_kernels(executable, {**before, name: after[name]})
-            trace = within.recorded(made, call, record)
-            found = within.first_other(good, within.values_of(trace), is_aligned=True, is_coarse=is_coarse)
-            if trace is None or found is not None:
-                culprits.append(name)
-            if trace is not None and found is not None and not words:
-                words = within.kernel_words(trace, found)
-        functions = within.function_finding(culprits, before, after)
-        return Finding("; ".join(filter(None, (functions.words, words))), functions.line)
+        def found_in(executable: Executable) -> Finding:
+            good = within.values_of(within.recorded(within.with_kernels(executable, before), call, record))
+            culprits: list[str] = []
+            words = ""
+            for name in within.changed_functions(before, after):
+                made = within.with_kernels(executable, {**before, name: after[name]})
+                trace = within.recorded(made, call, record)
+                found = within.first_other(good, within.values_of(trace), is_aligned=True, is_coarse=is_coarse)
+                if trace is None or found is not None:
+                    culprits.append(name)
+                if trace is not None and found is not None and not words:
+                    words = within.kernel_words(trace, found)
+            functions = within.function_finding(culprits, before, after)
+            return Finding("; ".join(filter(None, (functions.words, words))), functions.line)
+
+        return whole.found(found_in)
 
     return look
 
 
-def _whole_changes(stage: PrintedStage, whole: _Whole) -> Callable[[], Changes] | None:
+def _whole_changes(stage: PrintedStage, whole: Whole) -> Callable[[], Changes] | None:
     before = whole.before
-    return None if before is None else lambda: ModuleChanges(before.module, whole.module, stage.make)
+    return None if before is None else lambda: ModuleChanges(before.stage.reread(), stage.reread(), stage.make)
 
 
 def _changes(
-    whole: _Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]
+    whole: Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]
 ) -> Callable[[], Changes]:  # fmt: skip
     def made(kernels: Mapping[str, PrimFunc]) -> Executable:
         return within.with_kernels(whole.executable(), kernels)

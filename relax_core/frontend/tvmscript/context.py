@@ -12,6 +12,7 @@ from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.source import Source, Span
 
 if TYPE_CHECKING:
+    from relax_core.frontend.tvmscript.known import KnownFunctions
     from relax_core.ir.expr import GlobalVar
 
 Place = ast.AST | Span
@@ -37,6 +38,7 @@ class Context:
     once. `is_2022` tells the dialect of the module that is read, and `inner_functions` are its prim funcs inside of
     Relax functions. `plain` maps names in the syntax tree to the words that they abbreviate, and `plain_text` is the
     text with these names. `undefined` maps diagnostics to the undefined names that they are about.
+    `script` is what there is to read: the text without the functions that are `known`.
     """
 
     source: Source
@@ -53,10 +55,13 @@ class Context:
     plain: Mapping[str, str] = field(default_factory=dict[str, str])
     plain_text: str = ""
     undefined: dict[Diagnostic, str] = field(default_factory=dict[Diagnostic, str])
+    known: "KnownFunctions | None" = None
+    script: str = field(init=False)
     is_ascii: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.is_ascii = self.source.text.isascii()
+        self.script = self.source.text if self.known is None else self.known.begin(self.source)
 
     def span(self, place: Place) -> Span:
         """Return where `place` stands; inside a string that is read as a dimension, the place of the string."""

@@ -36,7 +36,7 @@ def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> a
 
 def _full_lines(context: Context) -> frozenset[int]:
     """Return the lines with many marks and gaps."""
-    script = context.plain_text or context.source.text
+    script = context.plain_text or context.script
     return frozenset(context.source.line_column(found.start())[0] for found in _MANY.finditer(script))
 
 
@@ -55,7 +55,7 @@ def _is_flat(context: Context, statement: ast.stmt, limit: int, full: frozenset[
     starts = context.source.line_starts
     start = starts[statement.lineno - 1] + (statement.col_offset if context.is_ascii else 0)
     end = starts[statement.lineno] if statement.lineno < len(starts) else len(context.source.text)
-    script = context.plain_text or context.source.text
+    script = context.plain_text or context.script
     return _has_few_levels(script[start:end], limit)
 
 

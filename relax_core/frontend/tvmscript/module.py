@@ -223,6 +223,7 @@ def _module(
         frozenset(parts.broken),
         {key: literal_result(context, item.node) for key, item in functions.items()},
     )
+    scope = scope if context.known is None else context.known.in_scope(scope)
     context.is_2022 = is_of_2022(span.text)
     definitions = [_definition(context, scope, item) for item in functions.values()]
     hidden = ((PYTHON_FUNCTIONS, tuple(parts.python)), (EXTERNAL_FUNCTIONS, tuple(parts.externals)))
@@ -232,6 +233,7 @@ def _module(
         definitions.append(_definition(context, scope, marked))
     context.inner_functions.clear()
     made = tuple(item for item in definitions if item is not None)
+    made = made if context.known is None else context.known.complete(made, scope)
     is_checked = all(item.decorator.is_checked for item in functions.values())
     module = IRModule(made, attrs, parts.infos or NO_ATTRS, name, is_checked=is_checked, span=span)
     return with_purity(module) if context.is_2022 or says_no_purity(span.text) else module
@@ -295,7 +297,8 @@ def _python_text(context: Context, node: ast.FunctionDef) -> str:
 
 
 def _marked(context: Context, node: ast.FunctionDef, name: str) -> _Marked:
-    var = GlobalVar(name, span=context.span(node))
+    span = context.span(node)
+    var = GlobalVar(name, span=span) if context.known is None else context.known.var(name, span)
     if not node.decorator_list:
         hint = f"write @R.function or @T.prim_func above `def {node.name}`"
         raise context.fail("PA016", node, f"the function `{node.name}` has no decorator", hint)

@@ -37,7 +37,7 @@ def parse_with_recovery(context: Context) -> ast.Module | None:
     short = _abbreviated(context)
     if short is not None:
         return short
-    lines = context.source.text.split("\n")
+    lines = context.script.split("\n")
     for _ in range(MAX_SYNTAX_ERRORS):
         try:
             return _parse("\n".join(lines))
@@ -56,9 +56,9 @@ def parse_with_recovery(context: Context) -> ast.Module | None:
 
 def _abbreviated(context: Context) -> ast.Module | None:
     """Parse the abbreviated text; `None` if abbreviating saves nothing, or if there are errors."""
-    if len(context.source.text) < SHORTEST_ABBREVIATED:
+    if len(context.script) < SHORTEST_ABBREVIATED:
         return None
-    short = abbreviate(context.source.text)
+    short = abbreviate(context.script)
     if not short.words:
         return None
     try:

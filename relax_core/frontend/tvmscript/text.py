@@ -11,6 +11,7 @@ from relax_core.frontend.layout import TAB_WIDTH
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.depth import without_deep_statements
 from relax_core.frontend.tvmscript.elsewhere import point_at_definitions
+from relax_core.frontend.tvmscript.known import KnownFunctions
 from relax_core.frontend.tvmscript.module import read_file
 from relax_core.frontend.tvmscript.recover import parse_with_recovery
 from relax_core.ir.module import IRModule
@@ -21,13 +22,27 @@ _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def read_text(
-    source: Source, text: str, constants: "Sequence[npt.NDArray[Any] | None]" = ()
+    source: Source,
+    text: str,
+    constants: "Sequence[npt.NDArray[Any] | None]" = (),
+    known: KnownFunctions | None = None,
 ) -> tuple[tuple[IRModule, ...], list[Diagnostic]]:
     """Read the modules of `source`, which stands for the user's `text`; every error is among the diagnostics.
 
-    `constants` are the tensors of the metadata table, where the text has none of its own.
+    `constants` are the tensors of the metadata table, where the text has none of its own. Functions that are `known`
+    are not read; a text with an error is read without them.
     """
-    context = Context(source)
+    modules, found = _read(Context(source, known=known), text, constants)
+    if known is None or not any(item.severity == "error" for item in found):
+        return modules, found
+    known.forget()
+    return _read(Context(source), text, constants)
+
+
+def _read(
+    context: Context, text: str, constants: "Sequence[npt.NDArray[Any] | None]"
+) -> tuple[tuple[IRModule, ...], list[Diagnostic]]:
+    source = context.source
     if constants:
         # apache-tvm has named the kind of its tensors in two ways.
         context.tables["metadata"] = dict.fromkeys(("ir.GenericConst", "relax.expr.Constant"), constants)
