@@ -55,6 +55,7 @@ LATE = frozenset(
         "relax_core.lessons.handout",
         "relax_core.lessons.library",
         "relax_core.lessons.progress",
+        "relax_core.lessons.slides",
         "relax_core.ops.special_values",
         "relax_core.present.catalog_of.operator_docs",
         "relax_core.present.catalog_of.ops",

@@ -24,7 +24,8 @@ counter-reset:line;white-space:pre-wrap} code{font-family:"DejaVu Sans Mono",mon
 .ask{border-left:3px solid #3d4fc4;padding:.1em 0 .1em .9em;margin:.8em 0;break-inside:avoid}
 .ask ul{list-style:none;padding:0} .ask li::before{content:"☐ "} .line{border-bottom:1px solid #8a95a1;height:1.9em}
 section{break-inside:avoid-page} .answers{break-before:page} h2 small{font-weight:400;color:#5f6a76}
-@media print{body{margin:0;max-width:none}}
+@page{margin:16mm 18mm}
+@media print{body{margin:0;max-width:none;font-size:10.5pt} pre,.ask{break-inside:avoid} h2{break-after:avoid}}
 """
 
 
@@ -35,7 +36,7 @@ def handout(folder: Path, lesson: Lesson, answers: tuple[Answered, ...] = ()) ->
     parts = [
         f"<h1>{markup(lesson.title)}</h1>",
         f'<p class="about">{markup(about)}</p><p>Name: <span class="line">{"&nbsp;" * 60}</span></p>',
-        _html(lesson.introduction),
+        html_of(lesson.introduction),
         steps,
         _answers(answers),
     ]
@@ -43,12 +44,12 @@ def handout(folder: Path, lesson: Lesson, answers: tuple[Answered, ...] = ()) ->
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def _html(text: str) -> str:
+def html_of(text: str) -> str:
     """Write Markdown as HTML, in which HTML of the text is shown as text."""
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(_VALUE.sub(lambda _: _BLANK, text))
 
 
-def _inline(text: str) -> str:
+def inline_html(text: str) -> str:
     """Write one line of Markdown as HTML."""
     return MarkdownIt("commonmark", {"html": False}).renderInline(_VALUE.sub(lambda _: _BLANK, text))
 
@@ -57,12 +58,12 @@ def _steps(folder: Path, lesson: Lesson) -> Iterator[str]:
     printed = ""
     for number, step in enumerate(lesson.steps, 1):
         program = step.shown.program
-        listing = _listing(folder, program) if program != printed else ""
+        text = html_of(step.text) + (listing(folder, program) if program != printed else "")
         printed = program
-        yield f"<section><h2>{number}. {markup(step.title)}</h2>{_html(step.text)}{listing}{_asked(step)}</section>"
+        yield f"<section><h2>{number}. {markup(step.title)}</h2>{text}{_asked(step)}</section>"
 
 
-def _listing(folder: Path, program: str) -> str:
+def listing(folder: Path, program: str) -> str:
     """Return the text of a program, with the numbers of its lines."""
     lines = (SAMPLES / sample_path(folder, program)).read_text(encoding="utf-8").rstrip().split("\n")
     numbered = "\n".join(f"{number:3}  {line}" for number, line in enumerate(lines, 1))
@@ -77,7 +78,7 @@ def _markup_lines(text: str) -> str:
 def _asked(step: Step) -> str:
     match step.exercise:
         case Predict(ask=ask, choices=choices, options=options) as exercise:
-            rows = "".join(f"<li>{_inline(option.replace(' | ', ': '))}</li>" for option in options)
+            rows = "".join(f"<li>{inline_html(option.replace(' | ', ': '))}</li>" for option in options)
             field = f"<ul>{rows}</ul>" if choices and exercise.answer_kind == "choice" else '<div class="line"></div>'
             return _question(
                 "Predict", ask, f"<p>{markup(', '.join(choices))}</p>{field}" if _is_order(step) else field
@@ -99,7 +100,7 @@ def _is_order(step: Step) -> bool:
 
 
 def _question(kind: str, ask: str, field: str = "") -> str:
-    return f'<div class="ask">{_html(f"**{kind}**  {ask}")}{field}</div>'
+    return f'<div class="ask">{html_of(f"**{kind}**  {ask}")}{field}</div>'
 
 
 def _answers(answers: tuple[Answered, ...]) -> str:

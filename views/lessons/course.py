@@ -1,5 +1,6 @@
 """The course on the Learn page: its lessons with what was done of each, codes to hand in, and who handed in what."""
 
+from functools import partial
 from itertools import groupby
 
 import streamlit as st
@@ -8,10 +9,12 @@ from relax_core.lessons.handout import handout
 from relax_core.lessons.library import LessonFile, list_lessons
 from relax_core.lessons.model import Lesson
 from relax_core.lessons.progress import CodeError, done_count, hand_in, read_code, score
+from relax_core.lessons.slides import slides
 from relax_core.present.escape import bold, literal, prose
 from views.lessons.keeping import keep, progress
 from views.lessons.steps import first_open, open_step, problem
 from views.shell.navigation import open_page
+from views.worker.connection import client
 
 
 def show_course() -> None:
@@ -59,7 +62,7 @@ def _row(file: LessonFile) -> None:
 
 
 def _print(files: tuple[LessonFile, ...]) -> None:
-    """Offer a lesson as a file to be printed."""
+    """Offer a lesson as a file to be printed, and as slides, whose answers the worker computes when they are saved."""
     known = {item.lesson.title: item for item in files if item.lesson is not None}
     with st.popover("Print"):
         chosen = st.selectbox("Lesson", list(known), index=None, key="learn.print", placeholder="Choose a lesson")
@@ -67,6 +70,10 @@ def _print(files: tuple[LessonFile, ...]) -> None:
         if file is not None and file.lesson is not None:
             page = handout(file.folder, file.lesson)
             st.download_button("Handout", page, f"{file.name}.html", key="learn.handout", on_click="ignore")
+            write = partial(slides, file, file.lesson, client().request)
+            name = f"{file.name}_slides.html"
+            st.download_button("Slides", write, name, key="learn.slides", on_click="ignore")
+            st.caption("A browser prints either to PDF.")
 
 
 def _hand_in() -> None:

@@ -1,4 +1,4 @@
-"""The command about lessons: check a lesson, print its handout, read the codes that students hand in."""
+"""The command about lessons: check a lesson, print its handout or slides, read the codes that students hand in."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import Final
 
 from relax_core.cli.terminal import DIAGNOSED, Commands, Engine, UsageError, complain, read_text, say
-from relax_core.lessons import checking, handout, library, progress
+from relax_core.lessons import checking, handout, library, progress, slides
 
 _WHAT: Final = (
     "check: play lessons to their end, and say what is wrong with them; handout: print a lesson as an HTML file; "
+    "slides: print it as an HTML file of slides; "
     "codes: read the codes that were handed in, a file with one in each line"
 )
 _CODES: Final = "codes"
@@ -53,6 +54,14 @@ def _handout(engine: Engine, file: "library.LessonFile", has_answers: object) ->
     return 0
 
 
+def _slides(engine: Engine, file: "library.LessonFile", _has_answers: object) -> int:
+    if file.lesson is None:
+        complain("\n".join(item.render() for item in file.problems))
+        return DIAGNOSED
+    say(slides.slides(file, file.lesson, engine.request))
+    return 0
+
+
 def _codes(text: str) -> int:
     """Print a row for each code: the name, then the points of each lesson that was begun."""
     lessons = {item.name: item.lesson for item in library.list_lessons() if item.lesson is not None}
@@ -72,5 +81,5 @@ def _codes(text: str) -> int:
 
 
 _ACTIONS: Final[Mapping[str, Callable[[Engine, "library.LessonFile", object], int]]] = MappingProxyType(
-    {"check": _check, "handout": _handout}
+    {"check": _check, "handout": _handout, "slides": _slides}
 )
