@@ -74,10 +74,12 @@ def can_be_made_up(function: Function) -> bool:
     return True
 
 
-def generate(function: Function, seed: int, sizes: Mapping[str, int], *, is_signed: bool = False) -> tuple[Any, ...]:
+def generate(
+    function: Function, seed: int, sizes: Mapping[str, int], *, is_signed: bool = False, below: int = 10
+) -> tuple[Any, ...]:
     """Generate one argument per parameter; equal seeds give equal arguments.
 
-    Floats are from 0 to 1, or from -1 to 1 if `is_signed`; integers are from 0 to 9.
+    Floats are from 0 to 1, or from -1 to 1 if `is_signed`; integers are from 0 to 9, or `below` another number.
 
     Raises:
         RunError: EN002 for a type of which no value can be generated, EN003 if the arguments are too large, EN005 for a
@@ -90,7 +92,7 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int], *, is_sign
     if unknown := next((name for name in sizes if name not in names), None):
         hint = f"its dimensions: {', '.join(names) or 'none'}"
         _fail("EN005", f"the function that runs has no symbolic dimension `{unknown}`", None, hint)
-    maker = _Maker(np.random.default_rng(seed), size_of, is_signed=is_signed)
+    maker = _Maker(np.random.default_rng(seed), size_of, is_signed=is_signed, below=below)
     type_of = argument_types(function)
     for param, type_ in type_of.items():
         # Shapes come first, for they fix the symbolic dimensions in the types of other parameters.
@@ -103,11 +105,14 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int], *, is_sign
 
 
 class _Maker:
-    def __init__(self, random: np.random.Generator, size_of: Mapping[PrimVar, int], *, is_signed: bool) -> None:
+    def __init__(
+        self, random: np.random.Generator, size_of: Mapping[PrimVar, int], *, is_signed: bool, below: int
+    ) -> None:
         self.shape_of: dict[Var, tuple[int, ...]] = {}
         self._random = random
         self._size_of = size_of
         self._is_signed = is_signed
+        self._below = below
         self._bytes = 0
 
     def make(self, type_: Type, param: Var) -> Any:
@@ -154,7 +159,7 @@ class _Maker:
             case "b":
                 return self._random.random(shape) < 0.5
             case _:
-                return self._random.integers(0, 10, shape).astype(dtype)
+                return self._random.integers(0, self._below, shape).astype(dtype)
 
     def _prim(self, dtype: str, value: PrimExpr | None, param: Var) -> bool | int | float:
         if value is not None:

@@ -44,3 +44,20 @@ def test_a_logarithm_gets_positive_numbers(session: Session) -> None:
 
 def test_a_lost_logarithm_is_seen(session: Session) -> None:
     assert bisected(session, "R.log(x)", "R.log(R.add(x, x))").verdict == "different"
+
+
+LOOKED_UP = """    @R.function
+    def main(x: R.Tensor((4, 4), "float32"), at: R.Tensor((3,), "int64")) -> R.Tensor((3, 4), "float32"):
+        y = R.take(x, {at}, axis=0)
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "verdict"), [("R.abs(at)", "same"), ("R.multiply(at, R.const(2, 'int64'))", "different")]
+)
+def test_indices_are_those_of_a_small_tensor(session: Session, at: str, verdict: str) -> None:
+    first, second = (Program(HEADER + LOOKED_UP.format(at=item)) for item in ("at", at))
+    reply = session.request(BisectOf(first, (second,)))
+    assert isinstance(reply, Bisection)
+    assert reply.verdict == verdict

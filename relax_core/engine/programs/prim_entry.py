@@ -103,7 +103,13 @@ def _type(
 
 
 def arguments(
-    function: PrimFunc, inputs: bytes | None, seed: int, sizes: Mapping[str, int], *, is_signed: bool = False
+    function: PrimFunc,
+    inputs: bytes | None,
+    seed: int,
+    sizes: Mapping[str, int],
+    *,
+    is_signed: bool = False,
+    below: int = 10,
 ) -> tuple[Any, ...]:
     """Return the arguments of `function`: those that the archive `inputs` has, by position, and made-up ones.
 
@@ -112,13 +118,13 @@ def arguments(
     """
     signature = declared(function)
     if inputs is None:
-        return generate(signature, seed, sizes, is_signed=is_signed)
+        return generate(signature, seed, sizes, is_signed=is_signed, below=below)
     members = read_members(inputs)
     names = tuple(f"in_{number}" for number in range(len(signature.params)))
     if left := [name for name in members if name not in names]:
         words = f"the archive has {', '.join(left)}, which no parameter takes"
         raise RunError((Diagnostic("EN004", words),))
-    found = generate(signature, seed, {**sizes, **_sizes(function, members)}, is_signed=is_signed)
+    found = generate(signature, seed, {**sizes, **_sizes(function, members)}, is_signed=is_signed, below=below)
     return tuple(
         value_of_member(name, param, members[name]) if name in members else made
         for name, param, made in zip(names, signature.params, found, strict=True)

@@ -190,19 +190,21 @@ class ProgramSource:
         public = tuple(var.name for var, function in functions if not function.is_private)
         return public or tuple(var.name for var, _ in functions)
 
-    def call(self, *, is_signed: bool = False) -> tuple[str, tuple[Any, ...]]:
+    def call(self, *, is_signed: bool = False, below: int = 10) -> tuple[str, tuple[Any, ...]]:
         """Return the function that runs and its arguments: those of the program's archive, or made-up ones.
 
-        Made-up floats are positive unless `is_signed`.
+        Made-up floats are positive unless `is_signed`, and made-up integers `below` a number.
         """
         name, function = self.entry()
         inputs, sizes = self.program.inputs, dict(self.program.sizes)
         found = self.prim_entry()
         if found is not None:
-            return name, prim_entry.arguments(found[1], inputs, self.program.seed, sizes, is_signed=is_signed)
+            return name, prim_entry.arguments(
+                found[1], inputs, self.program.seed, sizes, is_signed=is_signed, below=below
+            )
         if inputs is not None:
             return name, read_archive(inputs, function)
-        return name, generate(function, self.program.seed, sizes, is_signed=is_signed)
+        return name, generate(function, self.program.seed, sizes, is_signed=is_signed, below=below)
 
     def dimensions(self) -> tuple[str, ...]:
         """Names of the symbolic dimensions that made-up arguments have, none if nothing can be run."""
