@@ -130,6 +130,7 @@ class _Scope:
     slots: tuple[Slot, ...] = ()
     levels: tuple[Level, ...] = ()
     phase: Phase = ""
+    is_spare: bool = False
 
 
 class _Instrumenter:
@@ -292,7 +293,7 @@ class _Instrumenter:
         start = None if isinstance(loop.extent, IntImm) and loop.extent.value > 0 else started(loop.body, loop)
         if start is not None:
             is_empty = binary("<=", loop.extent, IntImm(0, dtype_of(loop.extent)))
-            started_first = self.statement(start, scope)
+            started_first = self.statement(start, replace(scope, is_spare=True))
             parts.append(self._unless_passed(IfThenElse(when(_IS_RESUMING, TRUE, is_empty), started_first)))
         level = self._level(loop, scope)
         slot = level.slot = self._slot(loop.var)
@@ -323,7 +324,7 @@ class _Instrumenter:
 
     def _level(self, node: "For | While | Block", scope: _Scope) -> Level:
         parent = scope.levels[-1] if scope.levels else None
-        level = Level(len(self.layout.levels), node, parent, self._next, self._take_word())
+        level = Level(len(self.layout.levels), node, parent, self._next, self._take_word(), is_spare=scope.is_spare)
         self.layout.levels.append(level)
         return level
 

@@ -38,6 +38,8 @@ class Level:
     slot: Slot | None = None
     last: Slot | None = None
     """Where the end of the loop's values is kept."""
+    is_spare: bool = False
+    """Tell whether it only stands for the initialisation of a reduction over nothing."""
 
     def __contains__(self, site: int) -> bool:
         return self.first <= site < self.end

@@ -16,6 +16,9 @@ SCALAR_SLOTS = "relax.scalar_slots"
 What it stores elsewhere are dimensions; a dimension that wrapped around would describe other memory than the text says.
 """
 
+HOST_FUNCTION = "tirx.is_host_func"
+"""Attribute of prim funcs that compute shapes, beside the kernels."""
+
 
 @node
 class Buffer(Node):

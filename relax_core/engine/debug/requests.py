@@ -331,6 +331,8 @@ class InsideOf(Request[InsideView], frozen=True):
     kernel: KernelCall
     clock: int = 0
     moves: tuple[str, ...] = ()
+    window: int = 0
+    """How many statements around the one that is come to are shown as well."""
 
 
 class HeatOf(Request[HeatView], frozen=True):

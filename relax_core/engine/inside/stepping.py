@@ -1,6 +1,6 @@
 """Answers the requests about a run inside a kernel; the latest run of each program is kept."""
 
-from typing import Any, Final
+from typing import Any
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.changed import trace_of
@@ -21,14 +21,11 @@ from relax_core.engine.protocol import Progress
 from relax_core.inside.instrument import instrument
 from relax_core.inside.stepper import Kernel
 from relax_core.ir.attrs import has_attr
-from relax_core.ir.tir import PrimFunc
+from relax_core.ir.tir import HOST_FUNCTION, PrimFunc
 from relax_core.present.running.inside_heat import present_heat
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.inside_report import present_report
 from relax_core.source import Source
-
-_HOST: Final = "tirx.is_host_func"
-"""The attribute of prim funcs that compute shapes, beside the kernels."""
 
 
 def inside(message: InsideOf, context: RequestContext) -> InsideView:
@@ -37,7 +34,7 @@ def inside(message: InsideOf, context: RequestContext) -> InsideView:
     Raises:
         DiagnosedError: there is no such kernel, it cannot be stepped through, or a move is none.
     """
-    return _walk(message.kernel, context).look(message.clock, message.moves)
+    return _walk(message.kernel, context).look(message.clock, message.moves, message.window)
 
 
 def heat(message: HeatOf, context: RequestContext) -> HeatView:
@@ -111,7 +108,7 @@ def _lone(kernel: KernelCall, opened: OpenProgram) -> tuple[str, PrimFunc] | Non
 
 def _first_call(kernel: KernelCall, trace: Any, executable: Any) -> int:
     """Return the time before the first call of a kernel, of any if it has no name."""
-    own = {name for name, function in executable.kernels.items() if not has_attr(function.attrs, _HOST)}
+    own = {name for name, function in executable.kernels.items() if not has_attr(function.attrs, HOST_FUNCTION)}
     wanted = {kernel.name} if kernel.name else own
     calls = ((time, name) for time, name in kernel_calls(trace, executable) if name in wanted)
     found = first_of(calls, 1)

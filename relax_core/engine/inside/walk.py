@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -18,13 +18,15 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.code import without_header
-from relax_core.present.running.inside import Listing, present_inside
+from relax_core.present.running.inside import Listing, present_inside, with_window
 from relax_core.present.running.inside_models import InsideView
 from relax_core.printer.printed import Printed
 from relax_core.printer.tvmscript import print_module
 from relax_core.source import Source
 from relax_core.vm.objects.values import Uninitialised
 from relax_core.vm.recording.trace import Trace
+
+_LARGEST_WINDOW: Final = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +37,7 @@ class Walk:
     listing: Listing
     counter: HeatCounter
 
-    def look(self, clock: int, moves: tuple[str, ...]) -> InsideView:
+    def look(self, clock: int, moves: tuple[str, ...], window: int = 0) -> InsideView:
         """Go before statement `clock`, make the moves while they find what they look for, and present what is there.
 
         Raises:
@@ -44,7 +46,9 @@ class Walk:
         begun = perf_counter()
         self.stepper.move_to(clock)
         is_found = all(move(self.stepper, item) for item in moves)
-        return present_inside(self.stepper, self.listing, is_found=is_found, seconds=perf_counter() - begun)
+        seconds = perf_counter() - begun
+        view = present_inside(self.stepper, self.listing, is_found=is_found, seconds=seconds)
+        return with_window(view, self.stepper, self.listing, min(window, _LARGEST_WINDOW)) if window else view
 
 
 def walk(kernel: Kernel, args: tuple[Any, ...], listing: Listing) -> Walk:

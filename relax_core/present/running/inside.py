@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import msgspec
+
 from relax_core.inside.memory import Memory
 from relax_core.inside.owners import Owners
 from relax_core.inside.reading import Access, Reader, values_of
@@ -14,8 +16,16 @@ from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import Node
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.tir import Block, Buffer, For
-from relax_core.present.running.inside_models import InsideAccess, InsideAxis, InsideBuffer, InsideLoop, InsideView
+from relax_core.ir.tir import Block, Buffer, For, IterVar
+from relax_core.present.code import code_lines
+from relax_core.present.running.inside_models import (
+    InsideAccess,
+    InsideAxis,
+    InsideBuffer,
+    InsideLoop,
+    InsideStop,
+    InsideView,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +60,7 @@ def present_inside(stepper: Stepper, listing: Listing, *, is_found: bool = True,
         phase="" if site is None else site.phase,
         block="" if block is None else block.name,
         loops=_loops(stepper, site, values, listing),
-        axes=() if block is None else _axes(block, values),
+        axes=() if block is None else _axes(block, values, stepper.memory.sizes),
         where="" if block is None or block.predicate is None else show_prim(block.predicate),
         lets=() if site is None else _lets(site, values),
         accesses=accesses,
@@ -73,9 +83,14 @@ def _loops(
 ) -> tuple[InsideLoop, ...]:
     around = () if site is None else site.levels
     known = {**stepper.memory.sizes, **values}
-    return tuple(
-        _loop(level, known, stepper.memory, listing, is_around=level in around) for level in stepper.layout.levels
-    )
+    levels = _levels(stepper)
+    return tuple(_loop(level, known, stepper.memory, listing, is_around=level in around) for level in levels)
+
+
+def _levels(stepper: Stepper) -> list[Level]:
+    """Return the loops and blocks that are shown: those that a reduction over nothing leaves, if there is one."""
+    has_run = stepper.site is not None and any(level.is_spare for level in stepper.site.levels)
+    return [level for level in stepper.layout.levels if has_run or not level.is_spare]
 
 
 def _loop(
@@ -119,12 +134,17 @@ def _integer(expr: PrimExpr, values: Mapping[PrimVar, Any]) -> int | None:
         return None
 
 
-def _axes(block: Block, values: Mapping[PrimVar, Any]) -> tuple[InsideAxis, ...]:
+def _axes(block: Block, values: Mapping[PrimVar, Any], sizes: Mapping[PrimVar, Any]) -> tuple[InsideAxis, ...]:
     return tuple(
-        InsideAxis(item.var.name, item.kind, show_prim(item.binding), int(values[item.var]), show_prim(item.extent))
+        InsideAxis(item.var.name, item.kind, show_prim(item.binding), int(values[item.var]), _extent(item, sizes))
         for item in block.iter_vars
         if item.var in values
     )
+
+
+def _extent(axis: IterVar, sizes: Mapping[PrimVar, Any]) -> str:
+    known = _integer(axis.extent, sizes)
+    return show_prim(axis.extent) if known is None else f"{known:,}"
 
 
 def _lets(site: Site, values: Mapping[PrimVar, Any]) -> tuple[tuple[str, str], ...]:
@@ -143,15 +163,64 @@ def _lets(site: Site, values: Mapping[PrimVar, Any]) -> tuple[tuple[str, str], .
     )
 
 
+def with_window(view: InsideView, stepper: Stepper, listing: Listing, count: int) -> InsideView:
+    """Add the lines with their tokens, and what stands at `count` statements around the present one, which stays."""
+    here, stops, levels = stepper.clock, list[InsideStop](), _levels(stepper)
+    stepper.move_to(max(here - count // 2, 0))
+    while not stepper.is_ended and len(stops) <= count:
+        stops.append(_stop(stepper, listing, levels))
+        if stepper.clock == stops[-1].clock:
+            break
+    stepper.move_to(here)
+    return msgspec.structs.replace(view, text="", lines=code_lines(listing.text), stops=tuple(stops))
+
+
+def _stop(stepper: Stepper, listing: Listing, levels: list[Level]) -> InsideStop:
+    """Present the statement that runs next, and run it."""
+    site, clock = stepper.site, stepper.clock
+    assert site is not None, "the run has not ended"
+    values = values_of(site, stepper.memory)
+    level = site.block
+    block = level.node if level is not None and isinstance(level.node, Block) else None
+    known = {**stepper.memory.sizes, **values}
+    loops = (_loop(item, known, stepper.memory, listing, is_around=True) if item in site.levels else None
+             for item in levels)  # fmt: skip
+    accesses = _read(stepper, site, values)
+    stepper.run_statement()
+    shown_accesses = _accessed(accesses, stepper, listing)
+    start, end = listing.range_of(site.node)
+    return InsideStop(
+        clock, listing.line_of(site.node), start, end, site.phase, -1 if level is None else level.number,
+        tuple(() if item is None else (item.value, item.start, item.end) for item in loops),
+        () if block is None else _axes(block, values, stepper.memory.sizes),
+        "" if block is None or block.predicate is None else show_prim(block.predicate),
+        _lets(site, values), shown_accesses, _sentence(site, shown_accesses),
+    )  # fmt: skip
+
+
 def _accesses(
     stepper: Stepper, site: Site, values: Mapping[PrimVar, Any], listing: Listing
 ) -> tuple[InsideAccess, ...]:
+    found = _read(stepper, site, values)
+    return stepper.peek(lambda: _accessed(found, stepper, listing))
+
+
+def _read(stepper: Stepper, site: Site, values: Mapping[PrimVar, Any]) -> tuple[Access, ...]:
+    """Return what a statement touches."""
     reader = Reader(values, stepper.memory, Owners(stepper.function))
     reader.statement(site.node)
+    return tuple(reader.accesses)
+
+
+def _accessed(accesses: tuple[Access, ...], stepper: Stepper, listing: Listing) -> tuple[InsideAccess, ...]:
+    """Present what a statement touched, behind it: a store with what it left."""
     arrays = stepper.memory.array_of
-    written = [item for item in reader.accesses if item.is_write and item.is_inside and item.buffer in arrays]
-    after = iter(stepper.peek(lambda: [shown(arrays[item.buffer][item.indices]) for item in written]))
-    return tuple(_access(item, next(after) if item in written else "", listing, arrays) for item in reader.accesses)
+
+    def after(item: Access) -> str:
+        is_left = item.is_write and item.is_inside and item.buffer in arrays
+        return shown(arrays[item.buffer][item.indices]) if is_left else ""
+
+    return tuple(_access(item, after(item), listing, arrays) for item in accesses)
 
 
 def _access(item: Access, after: str, listing: Listing, arrays: Mapping[Buffer, Any]) -> InsideAccess:

@@ -92,9 +92,9 @@ def present_heat(walked: Walked, asked: Asked) -> HeatView:
     return HeatView(
         buffer.name, values.shape, axes, fixed, top, left, part.shape[0], part.shape[1],
         tuple(_text(item, asked.what) for item in part.ravel()) if part.size <= TEXT_CELLS else (),
-        part_steps.tobytes(), legend,
-        whole.tobytes(), whole.shape[0], whole.shape[1], plane.shape[0], plane.shape[1],
-        int(np.count_nonzero(counts)), int(counts.sum(dtype=np.int64)),
+        _digits(part_steps), legend,
+        _digits(whole), whole.shape[0], whole.shape[1], plane.shape[0], plane.shape[1],
+        int(np.count_nonzero(counts)), int(counts.sum(dtype=np.int64)), _most(numbers, asked.what),
     )  # fmt: skip
 
 
@@ -201,6 +201,14 @@ def _pooled(steps: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         return np.zeros((0, 0), np.uint8)
     firsts: list[Any] = [np.arange(0, size, step) for size, step in zip(steps.shape, by, strict=True)]
     return np.maximum.reduceat(np.maximum.reduceat(steps, firsts[0], axis=0), firsts[1], axis=1)
+
+
+def _most(numbers: Array, what: str) -> int:
+    return int(numbers.max()) if what == "count" and numbers.size else 0
+
+
+def _digits(steps: npt.NDArray[np.uint8]) -> str:
+    return (steps + ord("0")).astype(np.uint8).tobytes().decode("ascii")
 
 
 def _text(item: Any, what: str) -> str:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from relax_core.present.models import CodeLine
+
 
 class InsideLoop(msgspec.Struct, frozen=True):
     """A loop or a block of the kernel, in the order of the text; `depth` is how many are around it."""
@@ -77,6 +79,25 @@ class InsideBuffer(msgspec.Struct, frozen=True):
     is_written: bool
 
 
+class InsideStop(msgspec.Struct, frozen=True):
+    """What stands at one statement of a window."""
+
+    clock: int
+    line: int
+    range_start: int
+    range_end: int
+    phase: str
+    block: int
+    """The number of the block around it among the loops and blocks, -1 if there is none."""
+    loops: tuple[tuple[int, ...], ...]
+    """For each loop and block: its value, first value and end if the statement is in it and they are known, or none."""
+    axes: tuple[InsideAxis, ...]
+    where: str
+    lets: tuple[tuple[str, str], ...]
+    accesses: tuple[InsideAccess, ...]
+    sentence: str
+
+
 class InsideView(msgspec.Struct, frozen=True):
     """Where a run inside a kernel is: before statement `clock` of `total`, which is -1 if they are not counted."""
 
@@ -109,6 +130,10 @@ class InsideView(msgspec.Struct, frozen=True):
     checkpoints: tuple[int, ...] = ()
     milliseconds: float = 0.0
     """How long the move took."""
+    lines: tuple[CodeLine, ...] = ()
+    """The text with its tokens, for a page, which then needs no `text`."""
+    stops: tuple[InsideStop, ...] = ()
+    """The statements before and behind this one, if they were asked for."""
 
     def to_text(self) -> str:
         """Return what the command prints for a stop."""
@@ -156,11 +181,11 @@ class HeatView(msgspec.Struct, frozen=True):
     """How many rows and columns the window has."""
     texts: tuple[str, ...]
     """What stands in each cell, row by row; none where the window has more cells than have room for text."""
-    levels: bytes
-    """A step from 0 to 5 for each cell of the window, row by row."""
+    levels: str
+    """A step for each cell of the window, row by row: digits from 0 to 5."""
     legend: tuple[str, ...]
     """What the steps from 1 to 5 mean."""
-    overview: bytes
+    overview: str
     overview_rows: int
     overview_columns: int
     """The whole plane, its steps taken together in blocks."""
@@ -170,6 +195,8 @@ class HeatView(msgspec.Struct, frozen=True):
     """How many elements of the whole buffer are touched."""
     counted: int
     """How often, all together."""
+    most: int = 0
+    """The greatest count, if counts are shown."""
 
 
 class ReportRow(msgspec.Struct, frozen=True):

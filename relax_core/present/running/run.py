@@ -7,8 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from relax_core.bytecode.executable import Executable, FunctionEntry
+from relax_core.bytecode.isa import CallInstruction
 from relax_core.check.infer import infer
+from relax_core.ir.attrs import has_attr
 from relax_core.ir.expr import Function
+from relax_core.ir.tir import HOST_FUNCTION
 from relax_core.present.code import code_lines
 from relax_core.present.measures import bytes_text
 from relax_core.present.models import CodeLine
@@ -94,6 +97,17 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         problem_of(trace.error) if trace.error is not None else None,
         -1 if stop is None else stop,
         0 if stop is None else int(lines[stop]),
+        _kernel_pcs(executable),
+    )
+
+
+def _kernel_pcs(executable: Executable) -> tuple[int, ...]:
+    """Return the calls of kernels; what only computes shapes is none."""
+    kernels = {name for name, function in executable.kernels.items() if not has_attr(function.attrs, HOST_FUNCTION)}
+    return tuple(
+        pc
+        for pc, item in enumerate(executable.instructions)
+        if isinstance(item, CallInstruction) and executable.functions[item.function].name in kernels
     )
 
 

@@ -236,6 +236,8 @@ class Run(msgspec.Struct, frozen=True):
     stop_pc: int = -1
     """The instruction that did not retire, if the run did not return."""
     stop_line: int = 0
+    kernel_pcs: tuple[int, ...] = ()
+    """The instructions that call a kernel, which a step may go into."""
 
 
 class Breakpoint(msgspec.Struct, frozen=True):

@@ -18,6 +18,16 @@ MANIFEST = Manifest(
                 ("`.`", "run to the cursor"),
             ),
         ),
+        (
+            "Inside a kernel",
+            (
+                ("`i`", "in, from the step of the run that calls it"),
+                ("`n` `b`", "next statement, back"),
+                ("`]` `[`", "next iteration of the selected loop, the one before"),
+                ("`.`", "run to the line that was clicked"),
+                ("`o`", "out, back to the run"),
+            ),
+        ),
     ),
     question="What is in every register, at every step, forwards and backwards?",
     stops=(
@@ -32,6 +42,14 @@ MANIFEST = Manifest(
             "A packed function overwrites its argument: step back and the old value is there.",
             sample="relax/inplace_update.py",
             time=7,
+        ),
+        stop(
+            "A sum, product by product",
+            "Inside a matrix product: loops, phases, and how often each cell was touched.",
+            sample="tir/matmul.py",
+            time=10,
+            inside=10,
+            clock=9,
         ),
         stop(
             "An index out of range",

@@ -10,6 +10,7 @@ from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
+from views.pages.run.kernel import enter, show_kernel
 from views.pages.run.points import read, written
 from views.pages.run.program import given_program, run_program
 from views.pages.run.recorded import FIXED, files_form, open_asked, recorded_form, recorded_run, show_refusal
@@ -48,6 +49,8 @@ def _on_step(action: StepperAction) -> None:
             select(time=action.to, view=action.by, breakpoints=written(action.breakpoints))
             if action.command in ("continue", "continue_back"):
                 st.session_state[_CONTINUES] = action.command
+        case "inside":
+            enter(action.to)
         case "tab":
             select(tab="" if action.command == _TABS[0][0] else action.command)
         case "change":
@@ -181,6 +184,8 @@ with page():
             _to_the_stop(run)
     if isinstance(run, Failure):
         show_failure(run)
+    elif state(RunState).inside >= 0:
+        show_kernel(_shown_program())
     else:
         _show(run)
     status_line(

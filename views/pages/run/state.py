@@ -18,5 +18,15 @@ class RunState:
     """The run without the changes is shown."""
     from_file: int = rules.switch()
     """The run of a file that was opened is shown, while its program is what is open."""
+    inside: int = rules.number(-1, rules.MOST_STEPS, -1)
+    """The time of the call of a kernel that is stepped through inside; -1: the run itself is shown."""
+    clock: int = rules.number(0, rules.MOST_STEPS)
+    """How many statements of the kernel have run."""
+    loop: int = rules.number(-1, rules.MOST_STEPS, -1)
+    """The loop of the kernel that is selected."""
+    heat: str = rules.choice("age", "value")
+    """What is shown of its buffers; empty for counts."""
+    spell: str = rules.choice("whole", "iteration")
+    """Of which part of its run; empty for what has run so far."""
     tab: str = rules.choice("memory")
     """What stands beside the registers; empty for the listings."""

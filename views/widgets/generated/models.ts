@@ -544,6 +544,186 @@ export interface GraphProps {
   readonly height: string;
 }
 
+/** A window of two axes of a buffer: counts, ages or values, with where each cell is in five steps of colour. */
+export interface HeatView {
+  readonly buffer: string;
+  readonly shape: readonly number[];
+  /** The axis of the rows, and that of the columns; -1 where a buffer has no such axis. */
+  readonly axes: readonly [number, number];
+  /** The index in every axis, which counts in the axes that are not shown. */
+  readonly fixed: readonly number[];
+  readonly top: number;
+  readonly left: number;
+  readonly rows: number;
+  /** How many rows and columns the window has. */
+  readonly columns: number;
+  /** What stands in each cell, row by row; none where the window has more cells than have room for text. */
+  readonly texts: readonly string[];
+  /** A step for each cell of the window, row by row: digits from 0 to 5. */
+  readonly levels: string;
+  /** What the steps from 1 to 5 mean. */
+  readonly legend: readonly string[];
+  readonly overview: string;
+  readonly overview_rows: number;
+  /** The whole plane, its steps taken together in blocks. */
+  readonly overview_columns: number;
+  readonly row_count: number;
+  readonly column_count: number;
+  /** How many elements of the whole buffer are touched. */
+  readonly touched: number;
+  /** How often, all together. */
+  readonly counted: number;
+  /** The greatest count, if counts are shown. */
+  readonly most: number;
+}
+
+/** An element that the statement reads or writes. */
+export interface InsideAccess {
+  readonly buffer: string;
+  readonly indices: readonly number[];
+  readonly is_write: boolean;
+  readonly is_inside: boolean;
+  /** What it holds before the statement runs; empty if that is not known. */
+  readonly value: string;
+  /** What a write leaves there. */
+  readonly after: string;
+  /** The number of the element in memory, if it is out of range but inside of the memory. */
+  readonly flat: number;
+  readonly range_start: number;
+  readonly range_end: number;
+}
+
+/** What the user did: `clock` is where the run stands; sent 250 ms after the last step. */
+export interface InsideAction {
+  readonly kind: "look" | "move" | "out" | "state" | "window";
+  readonly clock: number;
+  readonly text?: string;
+  readonly name?: string;
+}
+
+/** An axis of the block around the statement. */
+export interface InsideAxis {
+  readonly name: string;
+  readonly kind: string;
+  readonly binding: string;
+  readonly value: number;
+  readonly extent: string;
+}
+
+/** A buffer of the kernel with memory of its own. */
+export interface InsideBuffer {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly scope: string;
+  readonly size_bytes: number;
+  readonly is_parameter: boolean;
+  readonly is_written: boolean;
+}
+
+/** A loop or a block of the kernel, in the order of the text; `depth` is how many are around it. */
+export interface InsideLoop {
+  readonly number: number;
+  readonly name: string;
+  /** `for`, `while` or `block`. */
+  readonly kind: string;
+  readonly depth: number;
+  readonly line: number;
+  /** Whether the statement that runs next is in it. */
+  readonly is_around: boolean;
+  readonly value: number;
+  readonly start: number;
+  /** Its values are from `start` to before `end`; equal if that is not known here. */
+  readonly end: number;
+  readonly step: number;
+  readonly range_start: number;
+  /** Where its text is. */
+  readonly range_end: number;
+}
+
+/** What the page says beside the view. */
+export interface InsideProps {
+  /** Where the kernel is called, such as `main, time 3`. */
+  readonly way: string;
+  readonly heats: readonly HeatView[];
+  readonly what: string;
+  readonly spell: string;
+  readonly loop: number;
+  readonly report: InsideReport | null;
+  /** Why the last move was none; empty if it was one. */
+  readonly fault: string;
+  readonly height: string;
+}
+
+/** What a kernel does to memory, access by access. */
+export interface InsideReport {
+  readonly kernel: string;
+  readonly rows: readonly ReportRow[];
+  readonly operations: number;
+  /** Of all buffers, each element once. */
+  readonly footprint_bytes: number;
+  readonly moved_bytes: number;
+  /** Accesses from the start among which reuse was looked for. */
+  readonly looked_at: number;
+  /** Whether all statements were counted, and not only the first ones of very many. */
+  readonly is_whole: boolean;
+}
+
+/** What stands at one statement of a window. */
+export interface InsideStop {
+  readonly clock: number;
+  readonly line: number;
+  readonly range_start: number;
+  readonly range_end: number;
+  readonly phase: string;
+  /** The number of the block around it among the loops and blocks, -1 if there is none. */
+  readonly block: number;
+  /** For each loop and block: its value, first value and end if the statement is in it and they are known, or none. */
+  readonly loops: readonly (readonly number[])[];
+  readonly axes: readonly InsideAxis[];
+  readonly where: string;
+  readonly lets: readonly (readonly [string, string])[];
+  readonly accesses: readonly InsideAccess[];
+  readonly sentence: string;
+}
+
+/** Where a run inside a kernel is: before statement `clock` of `total`, which is -1 if they are not counted. */
+export interface InsideView {
+  readonly kernel: string;
+  readonly text: string;
+  /** The line of the statement, 0 at the end. */
+  readonly line: number;
+  readonly range_start: number;
+  readonly range_end: number;
+  readonly clock: number;
+  readonly total: number;
+  readonly is_ended: boolean;
+  /** Whether the move found what it looked for. */
+  readonly is_found: boolean;
+  readonly kind: string;
+  readonly phase: string;
+  readonly block: string;
+  readonly loops: readonly InsideLoop[];
+  readonly axes: readonly InsideAxis[];
+  /** The predicate of the block, empty if it has none; it holds where a statement runs. */
+  readonly where: string;
+  readonly lets: readonly (readonly [string, string])[];
+  readonly accesses: readonly InsideAccess[];
+  readonly buffers: readonly InsideBuffer[];
+  readonly sentence: string;
+  /** The lines with statements. */
+  readonly statement_lines: readonly number[];
+  /** Why the run stops here. */
+  readonly problem: string;
+  readonly checkpoints: readonly number[];
+  /** How long the move took. */
+  readonly milliseconds: number;
+  /** The text with its tokens, for a page, which then needs no `text`. */
+  readonly lines: readonly CodeLine[];
+  /** The statements before and behind this one, if they were asked for. */
+  readonly stops: readonly InsideStop[];
+}
+
 /** All that is known of the selected node. */
 export interface Inspector {
   readonly title: string;
@@ -1048,6 +1228,28 @@ export interface Remark {
   readonly line: number;
 }
 
+/** The accesses of one statement to one buffer in one direction, over the whole run. */
+export interface ReportRow {
+  readonly buffer: string;
+  readonly line: number;
+  readonly phase: string;
+  readonly is_write: boolean;
+  readonly count: number;
+  /** Different elements. */
+  readonly footprint: number;
+  /** Different elements in one iteration of each loop, from the outermost: its first one. */
+  readonly per_loop: readonly (readonly [string, number])[];
+  /** How far apart in memory neighbours in the innermost loop are, in elements. */
+  readonly stride: string;
+  /** How many other elements are touched between two touches of one: the median, of what was looked at. */
+  readonly reuse: string;
+  /** Bytes that are moved, were there no cache. */
+  readonly size_bytes: number;
+  readonly footprint_bytes: number;
+  /** Different lines of a cache, of 64 bytes. */
+  readonly lines: number;
+}
+
 /** A replacement that a pass made. */
 export interface Rewrite {
   readonly number: number;
@@ -1094,6 +1296,8 @@ export interface Run {
   /** The instruction that did not retire, if the run did not return. */
   readonly stop_pc: number;
   readonly stop_line: number;
+  /** The instructions that call a kernel, which a step may go into. */
+  readonly kernel_pcs: readonly number[];
 }
 
 /** A parameter: type, default as text (empty: none), and further constraints. */
@@ -1195,7 +1399,7 @@ export type StageVerdict = readonly [
 
 /** Where the user is; sent 250 ms after the last step. */
 export interface StepperAction {
-  readonly kind: "change" | "need" | "select" | "state" | "tab";
+  readonly kind: "change" | "inside" | "need" | "select" | "state" | "tab";
   readonly at: number;
   readonly by: "binding" | "instruction";
   readonly breakpoints?: readonly Breakpoint[];

@@ -22,7 +22,17 @@ from relax_core.ir.prim import (
     lanes_of,
 )
 from relax_core.ir.rewriting.substitute import replace_symbols, type_nodes
-from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
+from relax_core.ir.tir import (
+    HOST_FUNCTION,
+    SCALAR_SLOTS,
+    Buffer,
+    BufferLoad,
+    BufferParam,
+    BufferStore,
+    PrimFunc,
+    Stmt,
+    seq,
+)
 from relax_core.passes.relax.functions import integer
 
 IMMEDIATE, STORE, SKIP, SLOT = 0, 1, 2, 3
@@ -120,7 +130,7 @@ class ShapeHeap:
         stores: list[Stmt] = [
             BufferStore(heap, (const(index),), to_slot(replace_symbols(self.exprs[index], loads))) for index in slots
         ]
-        attributes = attrs_of({"tirx.is_host_func": True})
+        attributes = attrs_of({HOST_FUNCTION: True})
         if scalars := tuple(index for index in slots if index not in self.sizes):
             attributes = (*attributes, (SCALAR_SLOTS, scalars))
         return PrimFunc((handle,), (BufferParam(handle, heap),), seq(stores), attributes, is_private=True)

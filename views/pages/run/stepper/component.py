@@ -18,9 +18,10 @@ class StepperAction:
 
     `need` asks for another window of the run: `command` is `at` (show the time `to`), `continue` or
     `continue_back` (run from `to` to the next or previous breakpoint); answer with the window and `at`.
+    `inside` asks to go into the kernel that is called at the time `to`.
     """
 
-    kind: Literal["state", "need", "select", "tab", "change"]
+    kind: Literal["state", "need", "select", "tab", "change", "inside"]
     at: int
     by: Literal["binding", "instruction"]
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -56,7 +57,7 @@ class StepperProps(msgspec.Struct, frozen=True):
     memory: MemoryView | None
 
 
-_WHOLE_RUN = ("source", "instructions", "functions", "flame", "output")
+_WHOLE_RUN = ("source", "instructions", "functions", "flame", "output", "kernel_pcs")
 """What all windows of a run share: most of the model of a long program."""
 
 _STEPPER = channel("stepper", Run, StepperProps, StepperAction)

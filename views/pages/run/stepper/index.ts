@@ -15,7 +15,7 @@ import { chipOf, marksOf } from "./marks";
 import { Memory } from "./memory";
 import { indexOf, type Place, pointAt, toggled } from "./points";
 import { Side } from "./side";
-import type { FrameState, StepBy } from "./state";
+import type { Command, FrameState, StepBy } from "./state";
 import { type Outcome, Stepping } from "./stepping";
 import style from "./style.css";
 import { Timeline } from "./timeline";
@@ -68,7 +68,7 @@ class Stepper {
     this.source.found = (text) => this.sourceFind.marks(text);
     this.instructions.found = (text) => this.instructionsFind.marks(text);
     this.toolbar = new Toolbar({
-      step: (command) => this.obey((it) => it.step(command)),
+      step: (command) => this.step(command),
       continue: (direction) => this.obey((it) => it.continue(direction)),
       go: (time) => this.go(time),
       setBy: (by) => this.setBy(by),
@@ -152,6 +152,13 @@ class Stepper {
     if (outcome.kind !== "moved") return;
     this.show(true);
     this.sync();
+  }
+
+  // Into a kernel Python leads; every other step is one of the recorded run.
+  private step(command: Command): void {
+    const kernel = command === "into" ? (this.stepping?.kernel ?? -1) : -1;
+    if (kernel >= 0) this.report("inside", { to: kernel });
+    else this.obey((it) => it.step(command));
   }
 
   private go(time: number): void {
@@ -277,7 +284,7 @@ class Stepper {
   private onKey(event: KeyboardEvent): boolean {
     const { stepping } = this;
     if (!stepping) return false;
-    const step = (command: Parameters<Stepping["step"]>[0]) => () => this.obey((it) => it.step(command));
+    const step = (command: Command) => () => this.step(command);
     const proceed = (direction: 1 | -1) => () => this.obey((it) => it.continue(direction));
     const here = { line: stepping.cursor || (stepping.frames.at(-1)?.line ?? 0) };
     return act(event, {

@@ -70,6 +70,20 @@ export class Stepping {
     return this.state.jump(this.by, command, this.at) >= 0;
   }
 
+  /** The time of the kernel that a step into would go into: the first one that is called within a step; -1 if none. */
+  get kernel(): number {
+    const { state, at, run } = this;
+    const event = state.event(at);
+    if (!event && run.kernel_pcs.includes(run.stop_pc)) return at;
+    const over = state.jump(this.by, "over", at);
+    if (!event || state.jump(this.by, "into", at) !== over) return -1;
+    const last = over < 0 ? state.last : over;
+    for (let time = at; time < last && state.holds(time); time += 1) {
+      if (run.kernel_pcs.includes(state.event(time)?.[1] ?? run.stop_pc)) return time;
+    }
+    return last === run.total && run.kernel_pcs.includes(run.stop_pc) ? last : -1;
+  }
+
   step(command: Command): Outcome {
     const target = this.state.jump(this.by, command, this.at);
     return target < 0 ? STAY : this.go(target);

@@ -50,7 +50,10 @@ export class Toolbar {
   }
 
   draw(stepping: Stepping): void {
-    for (const [command, button] of this.steps) button.disabled = !stepping.canStep(command);
+    for (const [command, button] of this.steps) {
+      const isKernel = command === "into" && stepping.kernel >= 0;
+      button.disabled = !isKernel && !stepping.canStep(command);
+    }
     this.start.disabled = stepping.at === 0;
     this.end.disabled = stepping.isOver;
     this.continue.disabled = stepping.isOver;

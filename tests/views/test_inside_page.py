@@ -1,0 +1,128 @@
+"""Inside a kernel on the Run page: in and out, steps, iterations, and counts that agree with the indices."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser import OpenPage, rest
+from tests.views.pages import assert_accessible, assert_fits
+
+pytestmark = pytest.mark.browser
+
+# The only call of a kernel in each of these runs, with the sizes that are made up.
+MATMUL = "run?sample=tir/matmul.py&time=10&inside=10"
+
+
+def inside_of(page: Page) -> Locator:
+    return page.locator(".root[data-clock]")
+
+
+def entered(page: Page, url: str) -> Locator:
+    """Go into the first kernel that the run calls."""
+    page.goto(url)
+    expect(page.locator(".root[data-at]")).to_be_visible()
+    rest(page)
+    page.keyboard.press("n")
+    page.keyboard.press("i")
+    found = inside_of(page)
+    expect(found).to_be_visible()
+    return found
+
+
+def counts(inside: Locator, buffer: str, shape: tuple[int, int]) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+    """Return the counts that the picture of a buffer shows."""
+    canvas = inside.locator(f"canvas[data-buffer={buffer}]")
+    texts = (canvas.get_attribute("data-cells") or "").split(" ")
+    return np.array([int(text or 0) for text in texts], np.int64).reshape(shape)
+
+
+def fill_iteration(inside: Locator, **values: int) -> None:
+    for name, value in values.items():
+        inside.get_by_label(f"Iteration of {name}", exact=True).fill(str(value))
+    inside.get_by_label("Go to the iteration").click()
+
+
+def test_a_matmul_is_entered_stepped_and_left(page: Page, app_url: str) -> None:
+    inside = entered(page, f"{app_url}/run?sample=tir/matmul.py")
+    expect(inside).to_have_attribute("data-clock", "0")
+    expect(inside).to_have_attribute("data-phase", "init")
+    for _ in range(3):
+        page.keyboard.press("n")
+    expect(inside).to_have_attribute("data-clock", "3")
+    expect(inside).to_have_attribute("data-phase", "update")
+    # Steps are counted in the browser: the picture is that of this statement at once.
+    a = np.array([[1, 1, 0], [0, 0, 0]])
+    assert (counts(inside, "A", (2, 3)) == a).all()
+    page.keyboard.press("b")
+    expect(inside).to_have_attribute("data-clock", "2")
+    a[0, 1] = 0
+    assert (counts(inside, "A", (2, 3)) == a).all()
+    expect(page).to_have_url(re.compile(r"clock=2"))
+    page.keyboard.press("o")
+    expect(page.locator(".root[data-at]")).to_have_attribute("data-at", "10")
+
+
+def test_an_iteration_of_a_matmul_has_the_counts_of_its_indices(page: Page, app_url: str) -> None:
+    inside = entered(page, f"{app_url}/run?sample=tir/matmul.py")
+    fill_iteration(inside, i0=1, j0=2, r0=1)
+    # Two rows of 4 cells with 3 products each: an initialisation for each cell.
+    rows, columns, depth = 2, 4, 3
+    clock = (1 * columns + 2) * (depth + 1) + 1 + 1
+    expect(inside).to_have_attribute("data-clock", str(clock))
+    expect(inside.locator(".far[data-loop=j0]")).to_have_text("3 of 4")
+    expected = {
+        "A": np.zeros((rows, depth), int),
+        "B": np.zeros((depth, columns), int),
+        "C": np.zeros((rows, columns), int),
+    }
+    order = [(i, j, r) for i in range(rows) for j in range(columns) for r in range(-1, depth)]
+    for i, j, r in order[:clock]:
+        expected["C"][i, j] += 1 if r < 0 else 2
+        if r >= 0:
+            expected["A"][i, r] += 1
+            expected["B"][r, j] += 1
+    for name, wanted in expected.items():
+        assert (counts(inside, name, wanted.shape) == wanted).all(), name
+    expect(inside.locator(".ln.cur .reads")).to_have_count(3)
+    expect(inside.locator(".ln.cur .writes")).to_have_text("C[i, j]")
+
+
+def test_a_softmax_is_searched_and_reported(page: Page, app_url: str) -> None:
+    inside = entered(page, f"{app_url}/run?sample=tir/row_softmax.py")
+    inside.get_by_label("Condition", exact=True).fill("i0 == 1 and total[i] > 0")
+    inside.get_by_label("On to the condition").click()
+    expect(inside.locator(".ln.cur")).to_contain_text("total[i]")
+    expect(inside.locator(".phase.on")).to_have_text(re.compile("update"))
+    # The exponentials of the second row: its first is added, its largest and all of the first row were read before.
+    x = counts(inside, "X", (2, 3))
+    assert x.tolist() == [[3, 2, 2], [3, 1, 1]]
+    inside.get_by_role("button", name="whole run").click()
+    expect(inside.get_by_role("button", name="whole run")).to_have_attribute("aria-pressed", "true")
+    assert counts(inside, "X", (2, 3)).tolist() == [[4, 3, 3], [4, 3, 3]]
+    expect(inside.locator(".report tbody tr").first).to_contain_text("X, init")
+    inside.get_by_label("Condition", exact=True).fill("nothing > 0")
+    inside.get_by_label("On to the condition").click()
+    expect(inside.locator(".now")).to_contain_text("knows `nothing`")
+
+
+def test_a_kernel_that_fails_shows_the_cell_beside_the_buffer(page: Page, app_url: str) -> None:
+    inside = entered(page, f"{app_url}/run?sample=errors/jt_out_of_range.py")
+    inside.get_by_role("button", name="End", exact=True).click()
+    expect(inside.locator(".outside")).to_contain_text("X[2] is out of range")
+    expect(inside.locator(".now")).to_contain_text("JT010")
+
+
+@pytest.mark.parametrize("width", [1280, 760])
+def test_inside_is_accessible_and_fits(open_page: OpenPage, app_url: str, width: int) -> None:
+    page = open_page(width, 900)
+    page.goto(f"{app_url}/{MATMUL}&clock=9&loop=1&spell=iteration")
+    expect(inside_of(page)).to_have_attribute("data-clock", "9")
+    rest(page)
+    assert_accessible(page, width)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    assert_accessible(page, width, "dark")
+    if width > 1000:
+        assert_fits(page, has_panes=True)

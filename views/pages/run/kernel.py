@@ -1,0 +1,119 @@
+"""The Run page inside a kernel: the call that the run stood at, statement by statement."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.debug.requests import HeatKind, HeatOf, HeatSpan, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.programs.program import Program
+from relax_core.engine.protocol import Failure
+from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
+from views.pages.run.inside.component import InsideAction, inside
+from views.pages.run.state import RunState
+from views.shell.failures import show_failure
+from views.shell.heights import pane_height
+from views.state.session import select, state
+from views.worker.connection import ask
+
+_STATEMENTS: Final = 64
+"""In the window that the browser steps through by itself."""
+_BUFFERS: Final = 6
+_SIDE: Final = 32
+_MOVE: Final = "run.inside.move"
+_FAULT: Final = "run.inside.fault"
+_WINDOWS: Final = "run.inside.windows"
+
+
+def enter(time: int) -> None:
+    """Go into the kernel that is called at a time of the run."""
+    select(time=time, inside=time, clock=0)
+
+
+def show_kernel(program: Program) -> InsideView | Failure:
+    """Show the kernel that the address names, and return what is shown; make the move that was asked for."""
+    own = state(RunState)
+    call = KernelCall(program, time=own.inside)
+    view = _moved(call)
+    if isinstance(view, Failure):
+        st.button("Back to the run", key="run.inside.leave", on_click=_leave)
+        show_failure(view)
+        return view
+    report = ask(InsideReportOf(call))
+    inside(
+        view,
+        key="run.inside",
+        way=f"time {own.inside}",
+        heats=_heats(call, view),
+        what=own.heat or "count",
+        spell=own.spell or "so_far",
+        loop=own.loop,
+        report=report if isinstance(report, InsideReport) else None,
+        fault=st.session_state.pop(_FAULT, ""),
+        height=pane_height(),
+        on_action=_on_action,
+    )
+    return view
+
+
+def _moved(call: KernelCall) -> InsideView | Failure:
+    clock, text = state(RunState).clock, st.session_state.pop(_MOVE, "")
+    if text:
+        found = ask(InsideOf(call, clock, (text,)))
+        if isinstance(found, Failure):
+            st.session_state[_FAULT] = found.message
+        elif found.is_found:
+            clock = found.clock
+            select(clock=clock)
+        else:
+            st.session_state[_FAULT] = "There is no such statement: the run stays here."
+    return ask(InsideOf(call, clock, window=_STATEMENTS))
+
+
+def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
+    own = state(RunState)
+    what: HeatKind = "age" if own.heat == "age" else "value" if own.heat == "value" else "count"
+    spell: HeatSpan = "whole" if own.spell == "whole" else "iteration" if own.spell == "iteration" else "so_far"
+    found: list[HeatView] = []
+    for buffer in view.buffers[:_BUFFERS]:
+        top, left, side, axes, fixed = _window_of(buffer.name)
+        request = HeatOf(
+            call, view.clock, buffer.name, what, spell, own.loop, axes=axes, fixed=fixed, top=top, left=left,
+            rows=side, columns=side,
+        )  # fmt: skip
+        heat = ask(request)
+        if isinstance(heat, HeatView):
+            found.append(heat)
+    return tuple(found)
+
+
+def _window_of(name: str) -> tuple[int, int, int, tuple[int, ...], tuple[int, ...]]:
+    """Return where the window of a buffer begins, how many rows and columns it has, its axes, and the other indices."""
+    kept: dict[str, str] = st.session_state.get(_WINDOWS, {})
+    parts = [tuple(int(item) for item in part.split(",") if item) for part in kept.get(name, "").split(";")]
+    place, axes, fixed = (*parts, (), (), ())[:3]
+    top, left, side = place if len(place) == 3 else (0, 0, _SIDE)
+    return top, left, side, axes, fixed
+
+
+def _on_action(action: InsideAction) -> None:
+    match action.kind:
+        case "move":
+            select(clock=action.clock)
+            st.session_state[_MOVE] = action.text
+        case "look" if action.name == "loop":
+            select(clock=action.clock, loop=int(action.text))
+        case "look":
+            plain = {"count": "", "so_far": ""}.get(action.text, action.text)
+            select(clock=action.clock, **{action.name: plain})
+        case "window":
+            select(clock=action.clock)
+            kept: dict[str, str] = st.session_state.get(_WINDOWS, {})
+            st.session_state[_WINDOWS] = {**kept, action.name: action.text}
+        case "out":
+            _leave()
+        case _:
+            select(clock=action.clock)
+
+
+def _leave() -> None:
+    select(inside=-1, clock=0)
