@@ -27,7 +27,8 @@ def list_tables() -> tuple[tuple[str, str], ...]:
 
 def list_recordings() -> tuple[Sample, ...]:
     """Return the recorded pipelines among the samples, without their contents; the words are in a table beside each."""
-    paths = sorted(path for path in SAMPLES.glob("recordings/*.rxt") if path.is_file())
+    found = (path for place in ("recordings/*.rxt", "lessons/*/*.rxt") for path in SAMPLES.glob(place))
+    paths = sorted(found, key=lambda path: (path.parent.name != "recordings", path))
     return tuple(map(_recording, paths))
 
 

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-PageName = Literal["source", "passes", "partition", "devices", "run", "kernels", "operators"]
+PageName = Literal["source", "passes", "partition", "devices", "run", "kernels", "operators", "pipeline"]
 AnswerKind = Literal["choice", "number", "shape", "text", "line", "value", "order"]
 POINTS: Final = 3
 """Points of an exercise that is solved at once; a hint and a wrong answer cost one each."""
@@ -39,6 +39,9 @@ class Shown(Block, frozen=True, forbid_unknown_fields=True):
     poisoned: int | None = None
     seed: int = 0
     rules: str = ""
+    recording: str = ""
+    """The path of a recorded pipeline below `samples`."""
+    recorded_stage: int = -1
     stage: int | str = -1
     time: int | str = -1
     node: str = ""

@@ -11,7 +11,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.programs.program import Program, with_rules_stage
 from relax_core.engine.protocol import Failure, PropertiesOf
 from relax_core.engine.replies import PropertyList
-from relax_core.engine.samples import SAMPLES, list_tables
+from relax_core.engine.samples import SAMPLES, list_recordings, list_tables
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES
 from relax_core.lessons.model import Shown
 
@@ -85,7 +85,13 @@ def names_of(shown: Shown, look: str = "") -> dict[str, str]:
 
 
 def address_of(folder: Path, shown: Shown, resolved: Mapping[str, str]) -> dict[str, str | int]:
-    """Return the fields of the app's address for a screen; `resolved` are the values of `names_of`."""
+    """Return the fields of the app's address for a screen; `resolved` are the values of `names_of`.
+
+    Raises:
+        CompileError: EN032, there is no such recording.
+    """
+    if shown.recording and shown.recording not in {item.path for item in list_recordings()}:
+        raise CompileError((Diagnostic("EN032", f"`samples` has no recorded pipeline `{shown.recording}`"),))
     address: dict[str, str | int] = {"sample": sample_path(folder, shown.program)}
     default = msgspec.structs.asdict(Shown())
     for name, value in msgspec.structs.asdict(shown).items():
