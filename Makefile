@@ -5,6 +5,7 @@
 #   make check                                 formatting, lint, types and all tests, of Python and of TypeScript
 #   make docs                                  the documentation as a site, in .docs/html; the tests build it as well
 #   make pictures                              take the pictures of the README again, from the app
+#   make lessons                               play every lesson of the course to its end in the browser
 #   make bench [ARGS="name ..."]               print the benchmark tables
 #   make clean                                 remove .venv and every cache
 
@@ -21,7 +22,7 @@ SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
 # run the test that ended it again and again, or wait for ever where it was the last one.
 PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
-.PHONY: run test check docs pictures bench clean
+.PHONY: run test check docs pictures lessons bench clean
 
 run:
 	@$(SET_UP) run
@@ -46,6 +47,10 @@ docs:
 pictures:
 	@$(SET_UP) test
 	@$(PY) -m tools.pictures
+
+lessons:
+	@$(SET_UP) test
+	@$(PYTEST) --every-lesson tests/views/test_every_lesson_page.py $(ARGS)
 
 bench:
 	@$(SET_UP) test

@@ -38,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write tests/golden/ instead of comparing; read the diff"
     )
+    parser.addoption("--every-lesson", action="store_true", help="play every lesson in the browser, not three of them")
 
 
 def compiler_path() -> str | None:

@@ -6,10 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from relax_core.diagnostics import Diagnostic
-from relax_core.engine.session import Session
-from relax_core.lessons.checking import check_lesson
-from relax_core.lessons.library import LESSONS, LessonFile, open_lesson
-from relax_core.lessons.model import Fix, Predict
+from relax_core.lessons.library import LESSONS, LessonFile
 from relax_core.lessons.progress import read_code
 from relax_core.source import Source, Span
 from tests.browser import OpenPage
@@ -84,38 +81,6 @@ def test_the_panel_is_accessible_and_fits_beside_the_page(open_page: OpenPage, a
     page.emulate_media(color_scheme="dark")
     assert_accessible(page, 1280, "dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-
-
-@pytest.mark.browser
-def test_a_robot_plays_a_lesson_to_its_end(open_page: OpenPage, app_url: str) -> None:
-    file = open_lesson(LESSONS / "symbolic_shapes")
-    assert file.lesson is not None
-    answers = check_lesson(file, Session().request).answers
-    page = open_page(1280, 800)
-    page.goto(f"{app_url}/?lesson={file.name}&lesson_step=1&sample=relax/symbolic_shapes.py")
-    for number, (step, answered) in enumerate(zip(file.lesson.steps, answers, strict=True), 1):
-        expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
-        match step.exercise:
-            case Predict(choices=choices) if choices:
-                wrong = next(at for at, choice in enumerate(choices) if choice != answered.answer)
-                page.get_by_role("radiogroup").locator("label").nth(wrong).click()
-                page.get_by_role("button", name="Answer").click()
-                expect(page.get_by_text("is not it.")).to_be_visible()
-                page.get_by_role("radiogroup").locator("label").nth(choices.index(answered.answer)).click()
-                page.get_by_role("button", name="Answer").click()
-                expect(page.get_by_text("is right. 2 points.")).to_be_visible()
-            case Predict():
-                answer(page, answered.answer)
-                expect(page.get_by_text("is right. 3 points.")).to_be_visible()
-            case Fix():
-                page.get_by_role("button", name="Show me").click()
-                expect(page.get_by_text("This is a solution. No point for it.")).to_be_visible()
-            case _:
-                pass
-        if number < len(answers):
-            page.get_by_role("button", name=re.compile("Next")).click()
-    page.get_by_role("button", name=re.compile("Done")).click()
-    expect(page.get_by_text("7 of 7 steps, 12 of 18 points")).to_be_visible()
 
 
 def test_an_edited_program_is_judged_by_what_it_does() -> None:
