@@ -161,16 +161,20 @@ def _levels(numbers: Array, what: str, clock: int) -> tuple[npt.NDArray[np.uint8
         return np.zeros(numbers.shape, np.uint8), ()
     if what == "count":
         most = int(numbers.max())
-        edges = [-(-most * step // STEPS) for step in range(STEPS + 1)]
+        edges = [most * step // STEPS for step in range(STEPS + 1)]
         steps = np.ceil(numbers * (STEPS / max(most, 1))).astype(np.uint8)
-        return steps, tuple(f"{low + 1:,}-{high:,}" if high > low + 1 else f"{high:,}" if high > low else ""
-                            for low, high in pairwise(edges))  # fmt: skip
+        return steps, tuple(_counts(low + 1, high) for low, high in pairwise(edges))
     if what == "age":
         # The latest fifth of the statements has the strongest colour.
         steps = np.where(numbers < 0, 0, numbers * STEPS // max(clock, 1) + 1).clip(0, STEPS).astype(np.uint8)
         edges = [clock * step // STEPS for step in range(STEPS + 1)]
         return steps, tuple(f"{low:,}-{max(high - 1, low):,}" for low, high in pairwise(edges))
     return _levels_of_values(numbers)
+
+
+def _counts(low: int, high: int) -> str:
+    """Say which counts have a step of colour; it may have none."""
+    return "" if high < low else f"{high:,}" if high == low else f"{low:,}-{high:,}"
 
 
 def _levels_of_values(values: Array) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:

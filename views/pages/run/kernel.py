@@ -1,5 +1,6 @@
 """The Run page inside a kernel: the call that the run stood at, statement by statement."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
@@ -75,10 +76,10 @@ def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
     spell: HeatSpan = "whole" if own.spell == "whole" else "iteration" if own.spell == "iteration" else "so_far"
     found: list[HeatView] = []
     for buffer in view.buffers[:_BUFFERS]:
-        top, left, side, axes, fixed = _window_of(buffer.name)
+        window = _window_of(buffer.name, view)
         request = HeatOf(
-            call, view.clock, buffer.name, what, spell, own.loop, axes=axes, fixed=fixed, top=top, left=left,
-            rows=side, columns=side,
+            call, view.clock, buffer.name, what, spell, own.loop, axes=window.axes, fixed=window.fixed,
+            top=window.top, left=window.left, rows=window.side, columns=window.side,
         )  # fmt: skip
         heat = ask(request)
         if isinstance(heat, HeatView):
@@ -86,13 +87,38 @@ def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
     return tuple(found)
 
 
-def _window_of(name: str) -> tuple[int, int, int, tuple[int, ...], tuple[int, ...]]:
-    """Return where the window of a buffer begins, how many rows and columns it has, its axes, and the other indices."""
-    kept: dict[str, str] = st.session_state.get(_WINDOWS, {})
-    parts = [tuple(int(item) for item in part.split(",") if item) for part in kept.get(name, "").split(";")]
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Where the window of a buffer begins, how many rows and columns it has, its axes, and the other indices."""
+
+    top: int = 0
+    left: int = 0
+    side: int = _SIDE
+    axes: tuple[int, ...] = ()
+    fixed: tuple[int, ...] = ()
+
+
+def _window_of(name: str, view: InsideView) -> _Window:
+    """Return the window that was chosen; behind a step it follows the element that the statement touches."""
+    kept: dict[str, tuple[str, int]] = st.session_state.get(_WINDOWS, {})
+    text, clock = kept.get(name, ("", -1))
+    parts = [tuple(int(item) for item in part.split(",") if item) for part in text.split(";")]
     place, axes, fixed = (*parts, (), (), ())[:3]
-    top, left, side = place if len(place) == 3 else (0, 0, _SIDE)
-    return top, left, side, axes, fixed
+    found = _Window(*place, axes, fixed) if len(place) == 3 else _Window()
+    touched = next((item for item in view.accesses if item.buffer == name and item.is_inside), None)
+    return found if clock == view.clock or touched is None else _following(found, touched.indices)
+
+
+def _following(window: _Window, cell: tuple[int, ...]) -> _Window:
+    """Return a window that has an element; one that has it stays."""
+    if not cell:
+        return window
+    row, column = window.axes or (len(cell) - 2, len(cell) - 1)
+    top, left = (
+        begin if axis < 0 or begin <= cell[axis] < begin + window.side else max(cell[axis] - window.side // 2, 0)
+        for begin, axis in ((window.top, row), (window.left, column))
+    )
+    return _Window(top, left, window.side, window.axes, cell)
 
 
 def _on_action(action: InsideAction) -> None:
@@ -107,8 +133,8 @@ def _on_action(action: InsideAction) -> None:
             select(clock=action.clock, **{action.name: plain})
         case "window":
             select(clock=action.clock)
-            kept: dict[str, str] = st.session_state.get(_WINDOWS, {})
-            st.session_state[_WINDOWS] = {**kept, action.name: action.text}
+            kept: dict[str, tuple[str, int]] = st.session_state.get(_WINDOWS, {})
+            st.session_state[_WINDOWS] = {**kept, action.name: (action.text, action.clock)}
         case "out":
             _leave()
         case _:

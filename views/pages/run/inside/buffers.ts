@@ -14,6 +14,11 @@ export interface Asks {
 
 const SIDES = [32, 64, 192] as const;
 const OVERVIEW = 96;
+const LEGENDS: Readonly<Record<string, string>> = {
+  count: "times touched:",
+  age: "last touched by statement:",
+  value: "value:",
+};
 
 export class Buffers {
   readonly element = el("div", { class: "buffers", role: "region", "aria-label": "Buffers", tabindex: 0 });
@@ -57,8 +62,14 @@ export class Buffers {
       this.controls(heat),
       texts.length ? button("Copy", "t", "", () => copy(heat, texts), { "aria-label": `Copy ${heat.buffer}` }) : "",
     );
+    const legend = el(
+      "div",
+      { class: "legend" },
+      LEGENDS[what] ?? "",
+      heat.legend.map((text, step) => (text ? [swatch(colours.steps[step + 1] ?? ""), text] : "")),
+    );
     const outside = own.filter((access) => !access.is_inside).map((access) => outOfRange(access));
-    const box = el("div", { class: "buffer" }, head, outside, el("div", { class: "plane" }, canvas));
+    const box = el("div", { class: "buffer" }, head, outside, el("div", { class: "plane" }, canvas), legend);
     if (heat.rows < heat.row_count || heat.columns < heat.column_count) box.append(this.overview(heat, colours));
     return box;
   }
@@ -170,6 +181,10 @@ export class Buffers {
     const axes = heat.shape.length > 1 ? heat.axes : [];
     this.asks.window(heat.buffer, `${place.join(",")};${axes.join(",")};${heat.fixed.join(",")}`);
   }
+}
+
+function swatch(colour: string): HTMLElement {
+  return el("span", { class: "swatch", "aria-hidden": "true", style: { background: colour } });
 }
 
 // The window as text, which a table takes.

@@ -28,8 +28,17 @@ export interface Colours {
   readonly nowFill: string;
 }
 
-/** Asks the page for its colours, which differ in the dark mode. */
+const known = new Map<string, Colours>();
+
+/** Returns the colours of the page, which is asked for them once in each mode. */
 export function coloursOf(root: HTMLElement): Colours {
+  const mode = getComputedStyle(root).color;
+  const found = known.get(mode) ?? readColours(root);
+  known.set(mode, found);
+  return found;
+}
+
+function readColours(root: HTMLElement): Colours {
   const probe = document.createElement("span");
   probe.style.position = "absolute";
   root.append(probe);

@@ -39,6 +39,8 @@ class Inside {
   private readonly over: HTMLButtonElement;
   private readonly sync = laterOrOnLeaving(SYNC_DELAY, () => this.ask("state"));
   private rows: readonly HTMLElement[] = [];
+  /** What was last drawn in each row: a step changes a few of them. */
+  private shown: string[] = [];
   private walk: Walk | undefined;
   private props: InsideProps | undefined;
   private cursor = 0;
@@ -65,6 +67,8 @@ class Inside {
     const right = el("section", { class: "pane right" }, this.choices, this.buffers.element, this.report);
     root.append(el("div", { class: "split" }, left, this.side.element, right));
     onKeys("inside", root, (event) => this.onKey(event));
+    // Pictures have the colours of the mode that they were drawn in.
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show());
   }
 
   setModel(view: InsideView): void {
@@ -75,11 +79,16 @@ class Inside {
       text.addEventListener("click", () => this.setCursor(number));
       return row;
     });
+    this.shown = [];
     replace(this.listing, this.rows);
   }
 
   setProps(props: InsideProps): void {
     this.props = props;
+    this.drawChoices(props);
+    const loop = this.walk?.view.loops.find((item) => item.number === props.loop);
+    const toLine = (line: number) => this.rowOf(line)?.scrollIntoView({ block: "nearest" });
+    replace(this.report, props.report ? reportOf(props.report, loop?.name ?? "", toLine) : "");
     this.show();
   }
 
@@ -130,11 +139,7 @@ class Inside {
     this.drawLines(view, stop);
     this.drawNow(view, stop, props);
     this.side.draw(view, stop, props);
-    this.drawChoices(props);
     this.buffers.draw(walk, props.heats, props.what);
-    const loop = view.loops.find((item) => item.number === props.loop);
-    const toLine = (line: number) => this.rowOf(line)?.scrollIntoView({ block: "nearest" });
-    replace(this.report, props.report ? reportOf(props.report, loop?.name ?? "", toLine) : "");
     Object.assign(this.root.dataset, { clock: walk.clock, line: stop?.line ?? 0, phase: stop?.phase ?? "" });
   }
 
@@ -170,6 +175,9 @@ class Inside {
       if (isNow) row?.setAttribute("aria-current", "step");
       else row?.removeAttribute("aria-current");
       const chip = chips.get(number);
+      const shown = JSON.stringify([chip, isNow && stop?.accesses]);
+      if (this.shown[at] === shown) return;
+      this.shown[at] = shown;
       const spans = markedSpans(tokens, isNow && stop ? marksOf(view, textOf(tokens), at, stop.accesses) : []);
       const text = row?.lastElementChild;
       if (text) replace(text, spans, chip ? el("span", { class: `iv${isNow ? " new" : ""}` }, chip.join(", ")) : "");
