@@ -19,6 +19,9 @@ from relax_core.source import Span
 
 ORDER: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 _RACES: Final = ("GP001", "GP002", "GP003")
+_LIKE: Final[Mapping[str, str]] = MappingProxyType(
+    {**dict.fromkeys(_RACES, "pair of places like it"), "GP016": "barrier like it"}
+)
 WASTEFUL: Final = 2
 """Global accesses that move so many times as many sectors as they need are told."""
 _PAIRS: Final = 4
@@ -34,6 +37,10 @@ _OTHERS: Final[Mapping[str, tuple[Severity, str]]] = MappingProxyType(
         ),
         "GP014": ("note", "pad the rows: with one more word in each, neighbours in a column lie in different banks"),
         "GP015": ("note", "let neighbouring threads access neighbouring elements"),
+        "GP016": (
+            "note",
+            "every barrier makes all warps of a block wait for the slowest one; take it out, and simulate again",
+        ),
         "GP013": ("warning", "bind one of the two loops to another axis"),
     }
 )
@@ -51,7 +58,7 @@ class _Folded:
     def told(self, more: int) -> Diagnostic:
         """Return the diagnostic with the number of cells, and of further pairs of places of its kind."""
         parts = [f"{plural(len(self.cells), self.noun)} in all"] if len(self.cells) > 1 else []
-        words = "pair of places like it" if self.diagnostic.code in _RACES else "access like it"
+        words = _LIKE.get(self.diagnostic.code, "access like it")
         parts += [f"and {more:,} further {words if more == 1 else _many(words)}"] if more else []
         return replace(self.diagnostic, message="; ".join((self.diagnostic.message, *parts)))
 
@@ -97,6 +104,11 @@ class Findings:
             )
             self.add("GP015", message, node, np.zeros(1, np.int64))
 
+    @property
+    def are_harmless(self) -> bool:
+        """Tell whether nothing was found but what makes no difference."""
+        return all(item.diagnostic.severity == "note" for item in self._folded.values())
+
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return all findings, errors first."""
         return tuple(sorted(self._told(), key=lambda item: ORDER.index(item.severity)))
@@ -125,7 +137,7 @@ def _group(key: tuple[object, ...]) -> tuple[object, ...]:
     match key:
         case (str(code), hazard, memory, *_) if code in _RACES:
             return code, hazard, memory
-        case ("GP014" | "GP015" as code, _):
+        case ("GP014" | "GP015" | "GP016" as code, _):
             return (code,)
         case _:
             return key

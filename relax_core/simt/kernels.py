@@ -25,6 +25,9 @@ from relax_core.simt.values import data_of, numpy_type
 SHARED_LIMIT: Final = 232_448
 """Bytes of shared memory that a block of the largest GPUs may have (compute capability 9.0)."""
 
+MOST_WORK: Final = 2_000_000
+"""Statements times threads that may run again, once without each barrier, to see which are needed: some seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -68,15 +71,35 @@ def simulate(
         message = f"`{entry}` is no prim func, and only prim funcs launch threads"
         raise RunError((Diagnostic("GP010", message, function.span),))
     function = with_buffers(function)
-    host = _Host(module, function, Launch(Findings(), is_cancelled=is_cancelled))
-    with np.errstate(all="ignore"):
-        host.bind(args)
-        host.run(function.body, None)
+    host = _run(module, function, args, Launch(Findings(), is_cancelled=is_cancelled))
     launch = host.state.launch
     costs = launch.traffic.costs() if host.grids else ()
     for item in costs:
         launch.findings.add_cost(item)
+    if launch.findings.are_harmless:
+        _note_superfluous(module, function, args, host)
     return Simulated(entry, launch.findings.diagnostics(), host.outputs(), tuple(host.grids), costs)
+
+
+def _run(module: IRModule, function: PrimFunc, args: Sequence[Any], launch: Launch) -> "_Host":
+    host = _Host(module, function, launch)
+    with np.errstate(all="ignore"):
+        host.bind(args)
+        host.run(function.body, None)
+    return host
+
+
+def _note_superfluous(module: IRModule, function: PrimFunc, args: Sequence[Any], host: "_Host") -> None:
+    """Find the barriers of a sound launch that no two accesses rely on: without one of them it is sound as well."""
+    launch = host.state.launch
+    work = launch.statement_count * max((grid.thread_count * grid.block_count for grid in host.grids), default=0)
+    if work * len(launch.met) > MOST_WORK:
+        return
+    for barrier in launch.met:
+        again = Launch(Findings(), is_cancelled=launch.is_cancelled, left_out=barrier)
+        if _run(module, function, args, again).state.launch.findings.are_harmless:
+            message = "superfluous barrier: nothing races without it on these inputs, as long as the others stay"
+            launch.findings.add("GP016", message, barrier, np.zeros(1, np.int64))
 
 
 class _Host(Statements):
@@ -248,6 +271,7 @@ class _Host(Statements):
         for param, buffer, memory in pointers:
             inner.bind_memory(param, buffer, memory)
         inner.run(callee.body, None)
+        launch.statement_count = inner.state.launch.statement_count
         self.grids += inner.grids
 
     @staticmethod

@@ -39,6 +39,10 @@ class Launch:
     """The global memory that the kernel may write: all else is read without being watched."""
     is_cancelled: Callable[[], bool] = lambda: False
     statement_count: int = 0
+    left_out: Node | None = None
+    """A barrier at which nobody waits, to see whether it is needed."""
+    met: dict[Node, None] = field(default_factory=dict[Node, None])
+    """The barriers that were met, in order."""
 
     def count_statement(self, node: Node) -> None:
         """Count one more statement; stop if there are too many, or if that was asked for."""

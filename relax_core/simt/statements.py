@@ -249,7 +249,9 @@ class Statements:
     def _evaluate(self, node: Evaluate, mask: Mask) -> None:
         match node.value:
             case Intrinsic(name=name) as call if name in _BARRIERS:
-                self._barrier(node, call, mask)
+                self.state.launch.met[node] = None
+                if node is not self.state.launch.left_out:
+                    self._barrier(node, call, mask)
             case Intrinsic(name="tvm_thread_allreduce", args=args):
                 self._reduce(node, args, mask)
             case Intrinsic(

@@ -71,7 +71,7 @@ def test_a_kernel_of_tvm_is_right_and_clean(name: str, texts: dict[str, str]) ->
     args = arguments(module, entry)
     found = rc.simulate(module, entry, *args)
     assert found.is_clean
-    assert {item.code for item in found.diagnostics} <= {"GP014", "GP015"}
+    assert {item.code for item in found.diagnostics} <= {"GP014", "GP015", "GP016"}
     (output,) = found.outputs
     assert output.undefined == 0
     np.testing.assert_allclose(output.value, EXPECTED[name][0](*args[:-1]), rtol=2e-5, atol=1e-5)
@@ -81,6 +81,8 @@ def test_a_kernel_of_tvm_is_right_and_clean(name: str, texts: dict[str, str]) ->
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_barrier_that_is_taken_out_races_if_it_is_needed(name: str, texts: dict[str, str]) -> None:
     parts = texts[name].split(SYNC)
+    whole = rc.parse(texts[name], f"{name}.py")
+    whole_found = rc.simulate(whole, whole.names[0], *arguments(whole, whole.names[0]))
     verdicts: list[bool] = []
     for at in range(1, len(parts)):
         text = SYNC.join(parts[:at]) + "T.evaluate(0)" + SYNC.join(parts[at:])
@@ -89,6 +91,10 @@ def test_a_barrier_that_is_taken_out_races_if_it_is_needed(name: str, texts: dic
         assert all("race" in item.message for item in found.diagnostics if item.severity != "note")
         verdicts.append(not found.is_clean)
     assert verdicts == EXPECTED[name][1]
+    told = [item for item in whole_found.diagnostics if item.code == "GP016"]
+    assert [item.span and item.span.start for item in told] == [
+        len(SYNC.join(parts[: at + 1])) for at, is_needed in enumerate(verdicts) if not is_needed
+    ]
 
 
 @pytest.mark.tvm

@@ -202,3 +202,16 @@ def test_arithmetic_rounds_in_its_dtype(dtype: str) -> None:
     assert not found.diagnostics
     tile = np.arange(128).astype(dtype).reshape(2, 64)[:, ::-1]
     assert np.array_equal(found.outputs[0].value, (tile * np.asarray(3).astype(dtype)).reshape(-1))
+
+
+def test_a_barrier_that_nothing_relies_on_is_told_and_one_that_is_needed_is_not() -> None:
+    text = KERNELS["a tile that is turned around"]["text"]
+    sync = next(line for line in text.splitlines(keepends=True) if "tvm_storage_sync" in line)
+    twice = rc.parse(HEAD + text.replace(sync, sync + sync, 1))
+    assert "GP016" not in {item.code for item in rc.simulate(rc.parse(HEAD + text), "main").diagnostics}
+    told = [item for item in rc.simulate(twice, "main").diagnostics if item.code == "GP016"]
+    # Either one may go, but not both.
+    assert [item.severity for item in told] == ["note", "note"]
+    assert told[0].span is not None
+    assert told[1].span is not None
+    assert told[1].span.line == told[0].span.line + 1

@@ -22,6 +22,8 @@ def main(B: T.Buffer((40,), "int32")):
     T.tvm_storage_sync("shared")
     r[0] = 0
 """
+FIRST_LINE = 9
+"""Of the barrier in front of the steps."""
 # Steps of 1, 3, 7, ... have no divisor in common with 40: the threads access different cells.
 STEPS = st.tuples(st.sampled_from(("read", "write", "barrier")), st.sampled_from((1, 3, 7, 39)), st.integers(0, 39))
 
@@ -59,8 +61,19 @@ def has_race(steps: list[Step]) -> bool:
 @given(st.lists(STEPS, min_size=1, max_size=8))
 def test_a_launch_races_exactly_if_two_threads_meet(steps: list[Step]) -> None:
     found = rc.simulate(rc.parse(text_of(steps), "kernel.py"))
-    assert {item.code for item in found.diagnostics} <= {"GP001", "GP002", "GP014"}
+    assert {item.code for item in found.diagnostics} <= {"GP001", "GP002", "GP014", "GP016"}
     assert found.is_clean != has_race(steps)
+    told = [item.span.line - FIRST_LINE for item in found.diagnostics if item.code == "GP016" and item.span]
+    assert told == (superfluous(steps) if found.is_clean else [])[:4]
+
+
+def superfluous(steps: list[Step]) -> list[int]:
+    """Return which of the barriers may be taken out, counted in lines from the one before the steps."""
+    whole: list[Step] = [("write", 1, 0), ("barrier", 1, 0), *steps]
+    barriers = [at for at, step in enumerate(whole) if step[0] == "barrier"]
+    free = [at for at in barriers if not has_race([*whole[:at], *whole[at + 1 :]])]
+    # One line, `r[0] = 0`, stands between the first barrier and the steps.
+    return [at - 1 + (at > 1) for at in free]
 
 
 def test_the_oracle_sees_both_kinds() -> None:
