@@ -5,12 +5,13 @@ import numpy as np
 from relax_core.ir.node import Node
 from relax_core.ir.tir import Buffer
 from relax_core.jit.calls.arguments import contiguous_strides
+from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.findings import text_of
 from relax_core.simt.hazards import Access, Race, Shadow
 from relax_core.simt.lanes import Mask
 from relax_core.simt.memory import Bools, Memory, Registers, View
 from relax_core.simt.state import State, unsupported
-from relax_core.simt.values import Partly, Plain, Value, data_of, is_array, lanes_first, undefined_in, with_undefined
+from relax_core.simt.values import Partly, Value, data_of, lanes_first, undefined_in, with_undefined
 
 
 class Accesses:

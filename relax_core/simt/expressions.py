@@ -23,26 +23,12 @@ from relax_core.ir.prim import (
     scalar_of,
 )
 from relax_core.ir.tir import BufferLoad
+from relax_core.ops.kernels.numbers import BINARY, FUNCTIONS, UNARY, Plain, cast, is_array, numpy_type, select
 from relax_core.simt.accesses import Accesses
 from relax_core.simt.findings import text_of
 from relax_core.simt.lanes import Array, Mask
 from relax_core.simt.state import State, unsupported
-from relax_core.simt.values import (
-    BINARY,
-    FUNCTIONS,
-    UNARY,
-    Partly,
-    Plain,
-    Value,
-    apply,
-    cast,
-    data_of,
-    is_array,
-    numpy_type,
-    select,
-    undefined_in,
-    with_undefined,
-)
+from relax_core.simt.values import Partly, Value, apply, data_of, undefined_in, with_undefined
 from relax_core.simt.warps import SHUFFLES, active_mask, shuffled, source_lanes
 
 EXTERNAL: Final[Mapping[str, str]] = MappingProxyType(

@@ -12,6 +12,7 @@ from relax_core.ir.node import Node, postorder, preorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, lanes_of, scalar_of
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, PrimFunc, Stmt
 from relax_core.jit.calls.arguments import contiguous_strides
+from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.simt.findings import Findings
 from relax_core.simt.hazards import Shadow
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
@@ -20,7 +21,7 @@ from relax_core.simt.signature import accessed, arguments_of, called, cell_sizes
 from relax_core.simt.state import Launch, State, Storage
 from relax_core.simt.statements import Statements
 from relax_core.simt.traffic import AccessCost
-from relax_core.simt.values import data_of, numpy_type
+from relax_core.simt.values import data_of
 
 SHARED_LIMIT: Final = 232_448
 """Bytes of shared memory that a block of the largest GPUs may have (compute capability 9.0)."""

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.ir.tir import Buffer
+from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.lanes import Array, Lanes
-from relax_core.simt.values import Partly, Plain, Value, is_array, lanes_first, with_undefined
+from relax_core.simt.values import Partly, Value, lanes_first, with_undefined
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Kind: TypeAlias = Literal["global", "shared"]

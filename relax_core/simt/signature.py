@@ -19,7 +19,7 @@ from relax_core.ir.tir import (
     LaunchThread,
     PrimFunc,
 )
-from relax_core.simt.values import numpy_type
+from relax_core.ops.kernels.numbers import numpy_type
 
 ATOMIC = ("cuda.atomic_add", "atomic_add")
 CALLS = ("call_ffi_kernel", "call_kernel", "call_packed", "call_packed_lowered", "tvm_call_packed",

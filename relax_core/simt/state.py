@@ -11,12 +11,13 @@ from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, scalar_of
 from relax_core.ir.tir import Allocate, Buffer
+from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.simt.findings import Findings, text_of
 from relax_core.simt.hazards import Barriers, Shadow
 from relax_core.simt.lanes import Lanes
 from relax_core.simt.memory import Kind, Memory, Registers, View
 from relax_core.simt.traffic import Traffic
-from relax_core.simt.values import Value, numpy_type
+from relax_core.simt.values import Value
 
 Place: TypeAlias = View | Registers
 Storage: TypeAlias = Memory | Registers

@@ -29,12 +29,13 @@ from relax_core.ir.tir import (
     While,
 )
 from relax_core.jit.calls.arguments import contiguous_strides
+from relax_core.ops.kernels.numbers import BINARY, Plain, is_array, numpy_type
 from relax_core.simt.expressions import Expressions
 from relax_core.simt.findings import at_line, text_of
 from relax_core.simt.lanes import AXES, Mask
 from relax_core.simt.memory import Memory, Registers, View
 from relax_core.simt.state import Place, State, Storage, unsupported
-from relax_core.simt.values import BINARY, Plain, Value, data_of, is_array, numpy_type
+from relax_core.simt.values import Value, data_of
 from relax_core.simt.warps import all_reduced
 
 _OF_BLOCK: Final = ("shared", "shared.dyn", "global")

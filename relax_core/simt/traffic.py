@@ -11,9 +11,9 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from relax_core.ir.node import Node
+from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.lanes import WARP, Array, Lanes, Mask
 from relax_core.simt.memory import View
-from relax_core.simt.values import Plain, is_array
 
 Way: TypeAlias = Literal["load", "store"]
 BANKS: Final = 32

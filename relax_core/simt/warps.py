@@ -6,9 +6,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from relax_core.ops.kernels.numbers import Plain
 from relax_core.simt.lanes import WARP, Array, Lanes, Mask
 from relax_core.simt.memory import Bools
-from relax_core.simt.values import Partly, Plain, Value, data_of, lanes_first, with_undefined
+from relax_core.simt.values import Partly, Value, data_of, lanes_first, with_undefined
 
 Combine: TypeAlias = Callable[[tuple[Value, ...], tuple[Value, ...]], tuple[Value, ...]]
 SHUFFLES: Final[Mapping[str, str]] = MappingProxyType(

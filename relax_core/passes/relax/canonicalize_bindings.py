@@ -36,6 +36,7 @@ from relax_core.passes.relax.blocks.branch_types import cast_branches
 from relax_core.passes.relax.blocks.outputs import hide_outputs, join_dataflow, seen_outside
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
+from relax_core.passes.relax.known_types import is_open, untyped, with_known_results
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -60,7 +61,9 @@ def canonicalized(module: IRModule, ctx: PassContext, kept: dict[Node, str] | No
     while (new := _once(module, ctx, {} if kept is None else kept, shown, is_first=module is first)) is not module:
         module = new
     hidden = change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx, shown))
-    return cast_branches(hidden, ctx)
+    cast = cast_branches(hidden, ctx)
+    has_casts = any(isinstance(item, MatchCast) for _, function in first.relax_functions for item in preorder(function))
+    return with_known_results(first, cast, ctx) if has_casts and cast is not first else cast
 
 
 def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str], literals: set[Var], *, is_first: bool) -> IRModule:
@@ -101,7 +104,8 @@ def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str], literals: s
 
         folded = ctx.rewrite(ctx.rewrite(function, declare) if proven else function, fold, join_blocks, join_dataflow)
         # One after the other: the type of a variable that takes the place of another may have a proven size, too.
-        return ctx.substitute(ctx.substitute(folded, dict(aliases.var_of)), None, proven)
+        named = ctx.substitute(folded, dict(aliases.var_of))
+        return ctx.substitute(named, _open_again(named, proven), proven)
 
     return change_functions(module, ctx, change)
 
@@ -111,7 +115,8 @@ class _Aliases:
     """Which variable stands for which (`var_of`), and whose bindings go (`dropped`).
 
     What is `killed` keeps its name: another name of it may live longer. The binding of a constant stays, with another
-    variable, which nothing uses (`unused`). `kept` says why a binding that could only rename does more.
+    variable, which nothing uses (`unused`). `wholes` has the tuples of which a variable holds all fields. `kept` says
+    why a binding that could only rename does more.
     """
 
     function: Function
@@ -121,6 +126,7 @@ class _Aliases:
     dropped: dict[Var, Var | PrimValue] = field(default_factory=dict[Var, Var | PrimValue])
     tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
     taken: dict[Expr, TupleGetItem] = field(default_factory=dict[Expr, TupleGetItem])
+    wholes: dict[Expr, Var] = field(default_factory=dict[Expr, Var])
     unused: dict[Var, Var] = field(default_factory=dict[Var, Var])
     kept: dict[Node, str] = field(default_factory=dict[Node, str])
     used: frozenset[Node] = frozenset()
@@ -159,6 +165,8 @@ class _Aliases:
                     self.tuples[var] = value
                 elif whole in self.function.params:
                     self.alias(var, whole)
+                else:
+                    self.wholes[var] = whole
             case VarBinding(var=var, value=TupleGetItem(tuple_value=source, index=index) as taken):
                 self.taken[var] = taken
                 known = self.resolve(source)
@@ -203,7 +211,8 @@ class _Aliases:
 
         A parameter takes its place; another tuple stays, and so does what is taken from it: as in TVM.
         """
-        fields = tuple(self.taken.get(self.resolve(item)) for item in made.fields)
+        names = map(self.resolve, made.fields)
+        fields = tuple(self.taken.get(self.wholes.get(item, item)) for item in names)
         source = fields[0].tuple_value if fields and fields[0] is not None else None
         type_ = None if source is None else self.type_of.get(source)
         is_whole = isinstance(type_, TupleType) and len(type_.fields) == len(fields)
@@ -241,6 +250,13 @@ def _proven_result(node: Node, type_of: Mapping[Node, Type], proven: Mapping[Pri
     return known if bound.issuperset(free_symbols(known)) else None
 
 
+def _open_again(function: Function, proven: Mapping[PrimVar, PrimExpr]) -> dict[Var, Expr]:
+    """Return the variables of which proven sizes tell more than their types do, without these types."""
+    known = {item.var for item in _bindings(function) if proven.keys() & {*free_symbols(item.var.annotation)}}
+    more = untyped(function, known) if known else {}
+    return {var: bare for var, bare in more.items() if is_open(var.annotation)}
+
+
 def _used_in(node: Node) -> tuple[Node, ...]:
     """Return what a node uses: all that it consists of, but the variable that it binds."""
     return (node.value,) if isinstance(node, Binding) else children(node)
@@ -264,8 +280,12 @@ def proven_symbols(function: Function, type_of: Mapping[Node, Type], ctx: PassCo
 def _proven_symbols(function: Function, type_of: Mapping[Node, Type]) -> Iterator[tuple[PrimVar, PrimExpr]]:
     """Yield the symbolic dimensions whose value a match_cast proves, if that is where they are bound."""
     bound: set[PrimVar] = set()
-    casts = [set(free_symbols(item.type)) for item in preorder(function) if isinstance(item, MatchCast)]
-    bound.update(symbol for symbols in casts for symbol in symbols if sum(symbol in other for other in casts) > 1)
+    blocks = function.body.blocks if isinstance(function.body, SeqExpr) else ()
+    always = {item for block in blocks for item in block.bindings}
+    casts = [(item, set(free_symbols(item.type))) for item in preorder(function) if isinstance(item, MatchCast)]
+    for at, (cast, symbols) in enumerate(casts):
+        # What only one branch binds, another one binds by itself.
+        bound.update(() if cast in always else (item for _, rest in casts[at + 1 :] for item in symbols & rest))
     for item in preorder(function):
         match item:
             case Function(params=params):

@@ -46,7 +46,7 @@ from relax_core.passes.remarks import UnnumberedRemark
 N = TypeVar("N", bound=Node)
 
 _HARMLESS: Final = ("relax.print", "relax.assert_op")
-_WRITING: Final = ("relax.call_tir_inplace", "relax.call_inplace_packed", "relax.call_dps_packed")
+_WRITING: Final = ("relax.call_tir_inplace", "relax.call_inplace_packed")
 _ALLOCATING: Final = ("alloc_tensor", "alloc_storage")
 
 
@@ -197,11 +197,15 @@ class _Sharing:
                 return (_key(value), _type_key(type_))
             case VarBinding(value=If() | Function() | SeqExpr() | Var()):
                 return None
-            case VarBinding(value=Call(op=op) as call):
-                is_kept = isinstance(op, Op) and (op.name.endswith(_ALLOCATING) or op.name in _HARMLESS)
-                return None if is_kept else _key(call)
+            case VarBinding(value=Call(op=Op(name=name))) if name.endswith(_ALLOCATING) or name in _HARMLESS:
+                return None
             case _:
-                return _key(binding.value)
+                return (_key(binding.value), self.declared(binding.var))
+
+    def declared(self, var: Var) -> Hashable:
+        """Return what a variable says of its value: one that says less is no other name of one that says more."""
+        known = var.annotation or self.type_of.get(var)
+        return None if known is None else _type_key(known)
 
     def renamed(self, expr: Expr) -> Expr:
         """Return a value, or a part of one outside its branches, with the names that are kept."""

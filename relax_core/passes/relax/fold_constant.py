@@ -34,11 +34,14 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
+from relax_core.ir.integer.evaluate import NoValueError
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm, const
+from relax_core.ir.tir import PrimFunc
 from relax_core.ops import OPS
+from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.folding import folded
@@ -46,47 +49,40 @@ from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.dead_code_elimination import without_unused
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import join_blocks
-from relax_core.passes.relax.known_types import untyped, with_known_results
+from relax_core.passes.relax.known_types import is_open, untyped, with_known_results
+from relax_core.passes.tir.running.statements import run_prim_func
 
 MAX_CREATED: Final = 1024
 """A call without tensors, such as `zeros`, of more elements stays: its value is larger than it."""
+_LITERAL: Final = ("relax.arange",)
+"""What TVM makes a constant of only in LegalizeOps, where it has no prim func."""
 MAX_COUNT: Final = 1 << 24
 """A result of more elements is left to the run."""
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Replace, in dataflow blocks, calls of operators on constants by their values, and what follows from them.
+    """Replace calls on constants by their values, and what follows from them: of prim funcs, and of operators in
+    dataflow blocks.
 
     A constant stands where its variable was used, outside of dataflow blocks as well. Unused bindings go, as in TVM. A
-    call of a prim func stays, since no pass runs one: fold before LegalizeOps.
+    prim func is run here, if it is of loops and blocks and takes not too long.
     """
     type_of = ctx.types(module)
 
     def change(_: GlobalVar, function: Function) -> Function:
-        folding = _Folding(type_of, ctx, killed_vars(function))
+        folding = _Folding(module, type_of, ctx, killed_vars(function))
         for item in preorder(function):
             for binding in item.bindings if isinstance(item, BindingBlock) else ():
-                if isinstance(item, DataflowBlock) or isinstance(binding.value, Constant):
+                if isinstance(item, DataflowBlock) or isinstance(binding.value, Constant) or _calls_tir(binding.value):
                     folding.visit(binding)
         if not (folding.constant_of or folding.shape_of or folding.value_of):
             return function
-        known = {var for var in (*folding.constant_of, *folding.shape_of) if _is_open(type_of.get(var))}
+        known = {var for var in (*folding.constant_of, *folding.shape_of) if is_open(type_of.get(var))}
         values = {**untyped(function, known), **folding.constant_of} if known else {**folding.constant_of}
         return ctx.substitute(ctx.rewrite(function, folding.change, join_blocks), values)
 
     folded_module = without_unused(change_functions(module, ctx, change), ctx)
     return module if folded_module is module else with_known_results(module, folded_module, ctx)
-
-
-def _is_open(type_: Type | None) -> bool:
-    """Tell whether a type leaves a size of the value open."""
-    match type_:
-        case TensorType(shape=tuple()) | ShapeType(values=tuple()):
-            return False
-        case TupleType(fields=fields):
-            return any(map(_is_open, fields))
-        case _:
-            return True
 
 
 @dataclass(slots=True)
@@ -96,6 +92,7 @@ class _Folding:
     `shape_of` are the shapes of variables, which stand in the calls that use them.
     """
 
+    module: IRModule
     type_of: Mapping[Node, Type]
     ctx: PassContext
     killed: frozenset[Var]
@@ -113,7 +110,7 @@ class _Folding:
             case ShapeExpr() as value:
                 self.shape_of[binding.var] = value
             case Call(op=Op(name=name), args=args) as call if args:
-                value = self.computed(name, call)
+                value = self.run(call) if _calls_tir(call) else self.computed(name, call)
                 if isinstance(value, Constant):
                     self.constant_of[binding.var] = value
                 elif value is not None:
@@ -126,7 +123,8 @@ class _Folding:
     def computed(self, name: str, call: Call) -> Expr | None:
         """Return the literal that a call gives, `None` if it is not for this pass to say."""
         spec, known = OPS.get(name), tuple(map(self.argument, call.args))
-        if spec is None or spec.evaluate is None or not spec.is_pure or any(item is _UNKNOWN for item in known):
+        is_known = name not in _LITERAL and not any(item is _UNKNOWN for item in known)
+        if spec is None or spec.evaluate is None or not spec.is_pure or not is_known:
             return None
         compute = partial(spec.evaluate, known)
         if isinstance(self.type_of.get(call), ShapeType):
@@ -136,11 +134,29 @@ class _Folding:
             self.ctx.log.replace(call, value, "call on constants -> its value")
         return value
 
+    def run(self, call: Call) -> Expr | None:
+        """Return what a prim func gives on constants, `None` if it is not called with constants alone."""
+        match call.args:
+            case (GlobalVar(name=name), Tuple() as given, *sizes):
+                function, known = self.module.find(name), self.argument(given)
+            case _:
+                return None
+        if function is None or not isinstance(function.function, PrimFunc) or known is _UNKNOWN:
+            return None
+        shapes = [self.argument(item) for item in sizes]
+        if any(item is _UNKNOWN for item in shapes) or not all(isinstance(item, np.ndarray) for item in known):
+            return None
+        compute = partial(_results, function.function, known, shapes, self.type_of.get(call, OBJECT))
+        value = folded(self.ctx, call, given.fields, self.refused(call, known), compute)
+        if value is not None:
+            self.ctx.log.replace(call, value, "call on constants -> its value")
+        return value
+
     def refused(self, call: Call, known: tuple[Any, ...]) -> str:
         type_ = self.type_of.get(call)
         if isinstance(type_, ShapeType):
             return ""
-        count = _element_count(type_) if not _is_open(type_) else _element_count(self.retyped(call))
+        count = _element_count(type_) if not is_open(type_) else _element_count(self.retyped(call))
         if count is None:
             return "the sizes of the result are known only when the program runs"
         limit = MAX_COUNT if _has_tensor(known) else MAX_CREATED
@@ -214,6 +230,23 @@ class _Folding:
 
 
 _UNKNOWN: Final = object()
+
+
+def _calls_tir(value: Expr) -> bool:
+    return isinstance(value, Call) and isinstance(value.op, Op) and value.op.name == "relax.call_tir"
+
+
+def _results(function: PrimFunc, given: tuple[Any, ...], sizes: list[Any], type_: Type) -> Any:
+    """Run a prim func on arrays, and return its result, or a tuple of them."""
+    outs = tuple(map(_allocated, type_.fields if isinstance(type_, TupleType) else (type_,)))
+    arrays = run_prim_func(function, (*given, *outs), tuple(number for shape in sizes for number in shape))
+    return arrays[len(given) :] if isinstance(type_, TupleType) else arrays[-1]
+
+
+def _allocated(type_: Type) -> Any:
+    if not isinstance(type_, TensorType) or not isinstance(type_.shape, tuple):
+        raise NoValueError("the sizes of the result are known only when the program runs")
+    return np.zeros(tuple(constant_value(dim) or 0 for dim in type_.shape), numpy_type(type_.dtype or ""))
 
 
 def _has_tensor(values: tuple[Any, ...]) -> bool:

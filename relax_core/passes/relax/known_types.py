@@ -9,6 +9,7 @@ from relax_core.ir.expr import (
     Expr,
     Function,
     GlobalVar,
+    ShapeType,
     TensorType,
     Tuple,
     TupleGetItem,
@@ -21,6 +22,17 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions
+
+
+def is_open(type_: Type | None) -> bool:
+    """Tell whether a type leaves a size of the value open."""
+    match type_:
+        case TensorType(shape=tuple()) | ShapeType(values=tuple()):
+            return False
+        case TupleType(fields=fields):
+            return any(map(is_open, fields))
+        case _:
+            return True
 
 
 def untyped(function: Function, known: AbstractSet[Var]) -> dict[Var, Expr]:
@@ -44,7 +56,7 @@ def with_known_results(before: IRModule, after: IRModule, ctx: PassContext) -> I
     was, found = ctx.types(before), ctx.types(after)
 
     def declare(var: GlobalVar, function: Function) -> Function:
-        old, known = before.find(var.name), found.get(function.body)
+        old, known = before.find(var.name), _outside(found.get(function.body))
         if old is None or not isinstance(old.function, Function) or known is None or old.function is function:
             return function
         declared = old.function.ret_type

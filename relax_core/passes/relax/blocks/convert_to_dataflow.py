@@ -47,8 +47,8 @@ def run(module: IRModule, options: DataflowOptions, ctx: PassContext) -> IRModul
         words = f"{plural(len(run), 'binding')} without side effects become one dataflow block"
         ctx.remark(run[0], "applied", words, run[1:])
     split_module = _split(module, {item.var: run for run in runs for item in run}, ctx)
-    canonical = canonicalize_bindings.canonicalized(split_module, ctx)
-    return change_functions(canonical, ctx, lambda _, function: hide_outputs(function, ctx))
+    hidden = change_functions(split_module, ctx, lambda _, function: hide_outputs(function, ctx))
+    return canonicalize_bindings.canonicalized(hidden, ctx)
 
 
 def _sequences(module: IRModule) -> Iterator[SeqExpr]:

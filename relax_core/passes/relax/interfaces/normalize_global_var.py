@@ -18,7 +18,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
                 ctx.fail("WF014", f"two public functions have the global_symbol {symbol}", item, "rename one of them")
             names.take(symbol)
             name_of[item.var.name] = symbol
-    for item in module.definitions:
+    for item in sorted(module.definitions, key=lambda item: item.var.name):
         if item.function.is_private:
             name_of[item.var.name] = names.fresh(item.var.name)
     new_name = {old: new for old, new in name_of.items() if old != new}

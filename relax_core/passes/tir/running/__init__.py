@@ -1,0 +1,1 @@
+"""Prim funcs are run on arrays: by FoldConstant, on constants."""
