@@ -90,9 +90,19 @@ def pooled_shape(call: Call, pool: Pool, data: TensorType) -> TensorType:
     for k, letter in enumerate(pool.spatial):
         reach = pool.dilation[k] * (pool.window[k] - 1) + 1
         slack = pool.strides[k] - 1 if pool.is_ceil else 0
-        room = size(add(pool.layout.extent(data.dims, letter), sum(pool.padding[k]) - reach + slack))
-        extents[letter] = window_count(call, room, pool.strides[k], letter)
+        extent = pool.layout.extent(data.dims, letter)
+        room = size(add(extent, sum(pool.padding[k]) - reach + slack))
+        count = window_count(call, room, pool.strides[k], letter)
+        extents[letter] = _begun(count, extent, pool, k) if pool.is_ceil else count
     return TensorType(pool.out.shape(extents), data.dtype, vdevice=data.vdevice)
+
+
+def _begun(count: PrimExpr, extent: PrimExpr, pool: Pool, k: int) -> PrimExpr:
+    """Return the number of windows that begin on the data or before it: one behind them is none, as in PyTorch."""
+    windows, elements = constant_value(count), constant_value(extent)
+    if windows is None or elements is None or (windows - 1) * pool.strides[k] < elements + pool.padding[k][0]:
+        return count
+    return const(windows - 1)
 
 
 def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -165,7 +175,10 @@ def _evaluate(kind: Kind, rank: int) -> Evaluate:
         data = layout.unpacked(np.asarray(args[0]), letters)
         window, strides, dilation = (spread(args[k], rank) for k in (1, 2, 4))
         padding, is_ceil, counts = pairs(args[3], rank), bool(args[5]), bool(args[6])
-        slack = [s - 1 if is_ceil else 0 for s in strides]
+        reach = [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
+        slack = [
+            _slack(*item) if is_ceil else 0 for item in zip(data.shape[2:], padding, reach, strides, strict=True)
+        ]
         lowest_value = np.asarray(limits(str(data.dtype))[0]).astype(data.dtype)
         widths = [(0, 0), (0, 0), *((a, b + s) for (a, b), s in zip(padding, slack, strict=True))]
         padded = np.pad(data, widths, constant_values=lowest_value if kind == "max" else 0)
@@ -179,6 +192,13 @@ def _evaluate(kind: Kind, rank: int) -> Evaluate:
         return out.packed(quotient(total, counted.astype(data.dtype)), letters)
 
     return InSteps(evaluate)
+
+
+def _slack(extent: int, padding: tuple[int, int], reach: int, stride: int) -> int:
+    """Return how far the last window that begins on the data, or before it, reaches beyond the padding."""
+    over = -(-(extent + sum(padding) - reach) // stride)
+    last = over - (over * stride >= extent + padding[0])
+    return max(0, last * stride + reach - extent - sum(padding))
 
 
 def _windows(data: Array, window: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...]):

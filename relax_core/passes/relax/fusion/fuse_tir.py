@@ -238,7 +238,9 @@ class _BodyInlining:
 
     def bind(self, callee: PrimFunc, arguments: "list[Place]") -> "_BodyInlining":
         """Put `arguments` into the body of `callee`."""
-        for param, given in zip(callee.params, arguments, strict=True):
+        pairs = tuple(zip(callee.params, arguments, strict=True))
+        # Scalars first: sizes of buffers are made of them.
+        for param, given in sorted(pairs, key=lambda pair: isinstance(pair[1], Buffer)):
             buffer = callee.buffer_of(param)
             match given:
                 case Buffer() if buffer is not None:
