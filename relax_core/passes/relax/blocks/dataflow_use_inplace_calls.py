@@ -57,12 +57,13 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 @dataclass(slots=True)
 class _Rewriting:
-    """The kernels that write into their arguments so far."""
+    """The kernels that write into their arguments so far, and by what name LegalizeOps would know each of `kernels`."""
 
     ctx: PassContext
     type_of: Mapping[Node, Type]
     names: Names
     added: list[Definition] = field(default_factory=list[Definition])
+    kernels: list[tuple[PrimFunc, str]] = field(default_factory=list[tuple[PrimFunc, str]])
 
     def block(self, block: DataflowBlock) -> DataflowBlock | None:
         aliases = Aliases(block, self.type_of)
@@ -125,7 +126,7 @@ class _Rewriting:
         # The same variable may be there twice: then the argument is counted as in the call.
         index = places[min(sum(item is source for item in call.args[:at]), len(places) - 1)]
         kernel = self.ctx.derive(_into_argument(made.prim_func, index, len(made.args)), call)
-        callee = self.global_for(kernel, f"{made.name}_inplace", call)
+        callee = self.global_for(kernel, f"{self.name_of(made)}_inplace", call)
         scalars = (ShapeExpr(made.tir_vars),) if made.tir_vars else ()
         args = (callee, Tuple(made.args), ints((index,)), *scalars)
         return self.ctx.derive(Call(Op("relax.call_tir_inplace"), args, type_args=made.out, span=call.span), call)
@@ -139,6 +140,14 @@ class _Rewriting:
             return legalize(call, tuple(self.type_of[item] for item in call.args), self.type_of[call])
         except OpTypeError:
             return None
+
+    def name_of(self, made: Legalized) -> str:
+        """Return the name that LegalizeOps would give a kernel, after which TVM names the one in place."""
+        for kernel, name in self.kernels:
+            if structural_equal(kernel, made.prim_func):
+                return name
+        self.kernels.append((made.prim_func, self.names.fresh(made.name)))
+        return self.kernels[-1][1]
 
     def global_for(self, kernel: PrimFunc, name: str, call: Call) -> GlobalVar:
         for item in self.added:

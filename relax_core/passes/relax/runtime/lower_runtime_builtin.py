@@ -27,12 +27,10 @@ from relax_core.ir.expr import (
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, nodes_in
-from relax_core.ir.prim import PrimVar, StringImm
-from relax_core.ir.rewriting.substitute import free_symbols
+from relax_core.ir.prim import StringImm
 from relax_core.ops import OPS
 from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.closures.result_types import map_symbols
 from relax_core.passes.relax.functions import (
     allocated_type,
     context_call,
@@ -146,12 +144,9 @@ def _kill(call: Call, _: Mapping[Node, Type]) -> Expr:
     return operator_call("relax.vm.kill_object", *call.args)
 
 
-def _make_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
+def _make_closure(call: Call, _: Mapping[Node, Type]) -> Expr:
     function, captures = call.args
-    # Symbols that the closure's parameters bind are those of the global function, which are its own.
-    own = {item: PrimVar(item.name, item.dtype) for item in free_symbols(type_of.get(function))}
-    result = map_symbols(_result(call, type_of), own)
-    return packed_call("vm.builtin.make_closure", function, *_fields(captures), result=result)
+    return packed_call("vm.builtin.make_closure", function, *_fields(captures), result=OBJECT)
 
 
 def _invoke_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
