@@ -39,6 +39,7 @@ def option_value(pass_: Pass, name: str, value: object) -> Any:
     """Return `value` as the option `name` holds it: a list as a tuple, a dict as pairs, and one item as a list of it.
 
     The default is taken as it is, and so is a value whose type is not declared, or declared as a class of the user's.
+    `None` leaves an option out that does not take it, as in TVM.
 
     Raises:
         OptionTypeError: the option declares another type.
@@ -50,6 +51,8 @@ def option_value(pass_: Pass, name: str, value: object) -> Any:
     try:
         return _as_declared(declared, value)
     except OptionTypeError:
+        if value is None and default is not dataclasses.MISSING:
+            return default
         message = f"{pass_.name} takes {described(declared)} as {name}, got {_shown(value)}"
         raise OptionTypeError(message) from None
 

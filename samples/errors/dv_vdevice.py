@@ -1,7 +1,7 @@
 # title: A virtual device that the module does not have
 # shows: a number behind the end of the module's table
 # source: RelaxScope
-# passes: UpdateVDevice(vdevice='cuda:0:global', index=3)
+# passes: UpdateVDevice(new_vdevice='cuda:0:global', index=3)
 from tvm.script import ir as I, relax as R
 
 

@@ -128,3 +128,8 @@ def test_options_of_ones_own_pass_have_the_types_of_its_parameters() -> None:
     assert option_value(step.pass_, "names", ["a"]) == ["a"], "a list that is declared as such is no tuple"
     with pytest.raises(OptionTypeError, match="mine takes an integer as depth, got 'x'"):
         option_value(step.pass_, "depth", "x")
+
+
+def test_none_leaves_an_option_out() -> None:
+    (step,) = parse_pipeline("DeadCodeElimination(entry_functions=None)", "relax")
+    assert step.options == PASSES["relax", "DeadCodeElimination"].options()

@@ -97,7 +97,7 @@ def test_remarks_say_what_decided() -> None:
 
 @pytest.mark.parametrize("name", ["a declared parameter", "hints on both"])
 def test_another_virtual_device_takes_the_place_of_one(name: str) -> None:
-    passes = "RealizeVDevice, UpdateVDevice(vdevice='opencl:0:global', index=1)"
+    passes = "RealizeVDevice, UpdateVDevice(new_vdevice='opencl:0:global', index=1)"
     module = realized(text_of(name), passes)
     assert attr(module.global_infos, "vdevice") == ("llvm:0:global", "opencl:0:global")
     assert "opencl:0:global" in [device for _, device in devices(module)]
@@ -113,6 +113,6 @@ def test_a_virtual_device_that_is_not_there_is_refused() -> None:
 
 def test_where_tvm_updates_a_declared_type_so_do_we() -> None:
     text = text_of("a declared parameter")
-    ours = realized(text, "UpdateVDevice(vdevice='opencl:0:global', index=1)")
+    ours = realized(text, "UpdateVDevice(new_vdevice='opencl:0:global', index=1)")
     theirs = by_tvm(text, "UpdateVDevice")
     assert dict(devices(ours))["y"] == dict(devices(theirs))["y"] == "opencl:0:global"

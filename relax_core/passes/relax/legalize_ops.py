@@ -103,14 +103,16 @@ Custom = tuple[tuple[str, str], ...]
 class LegalizeOpsOptions:
     """What is lowered, and how.
 
-    `functions` and `operators` restrict the pass to these; empty means all. `custom` says for an operator how: "keep"
-    leaves it; "packed" makes a destination-passing call of the packed function with the operator's name, and
-    "packed:NAME" one of NAME; "call:NAME" a call that returns its value; any other word is a prim func of the module.
+    `functions` and `operators` restrict the pass to these, empty means all; those of `skip_ops` stay. `custom` says for
+    an operator how: "keep" leaves it; "packed" makes a destination-passing call of the packed function with the
+    operator's name, and "packed:NAME" one of NAME; "call:NAME" a call that returns its value; any other word is a prim
+    func of the module.
     """
 
     custom: Custom = ()
     functions: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
+    skip_ops: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         pairs: Any = self.custom
@@ -118,7 +120,9 @@ class LegalizeOpsOptions:
             cast("Mapping[str, str]", pairs).items() if isinstance(pairs, dict) else pairs
         )
         object.__setattr__(self, "custom", tuple((_operator(name), how) for name, how in given))
-        object.__setattr__(self, "operators", tuple(_operator(name) for name in _words(self.operators)))
+        for field_name in ("operators", "skip_ops"):
+            names = _words(getattr(self, field_name))
+            object.__setattr__(self, field_name, tuple(_operator(name) for name in names))
         object.__setattr__(self, "functions", _words(self.functions))
 
     def how(self, name: str) -> str | None:
@@ -200,7 +204,8 @@ class _Legalization:
                 return None
 
     def is_chosen(self, name: str) -> bool:
-        return not self.options.operators or name in self.options.operators
+        chosen = self.options.operators
+        return name not in self.options.skip_ops and (not chosen or name in chosen)
 
     def default(self, call: Call, spec: OpSpec) -> Call | None:
         if spec.legalize is None:

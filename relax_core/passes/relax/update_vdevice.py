@@ -17,9 +17,9 @@ from relax_core.passes.functions import change_functions
 
 @dataclass(frozen=True, slots=True)
 class UpdateVDeviceOptions:
-    """`vdevice`, such as "cuda:0:global", takes the place of number `index` of the module's virtual devices."""
+    """`new_vdevice`, such as "cuda:0:global", takes the place of number `index` of the module's virtual devices."""
 
-    vdevice: str = "llvm:0:global"
+    new_vdevice: str = "llvm:0:global"
     index: int = 0
 
 
@@ -34,7 +34,7 @@ def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IR
     if not 0 <= options.index < len(known):
         message = f"the module has {len(known)} virtual devices; there is no number {options.index}"
         ctx.fail("DV006", message, module, "I.module_global_infos lists them, from 0")
-    old, new = known[options.index], options.vdevice
+    old, new = known[options.index], options.new_vdevice
     if old == new:
         ctx.remark(module, "missed", f"virtual device {options.index} is {old} already")
         return module
