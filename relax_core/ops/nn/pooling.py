@@ -176,9 +176,7 @@ def _evaluate(kind: Kind, rank: int) -> Evaluate:
         window, strides, dilation = (spread(args[k], rank) for k in (1, 2, 4))
         padding, is_ceil, counts = pairs(args[3], rank), bool(args[5]), bool(args[6])
         reach = [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
-        slack = [
-            _slack(*item) if is_ceil else 0 for item in zip(data.shape[2:], padding, reach, strides, strict=True)
-        ]
+        slack = [_slack(*item) if is_ceil else 0 for item in zip(data.shape[2:], padding, reach, strides, strict=True)]
         lowest_value = np.asarray(limits(str(data.dtype))[0]).astype(data.dtype)
         widths = [(0, 0), (0, 0), *((a, b + s) for (a, b), s in zip(padding, slack, strict=True))]
         padded = np.pad(data, widths, constant_values=lowest_value if kind == "max" else 0)

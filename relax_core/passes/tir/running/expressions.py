@@ -38,7 +38,7 @@ def unsupported(what: str) -> NoReturn:
     raise NoValueError(f"{what} is not evaluated by a pass")
 
 
-class Expressions:
+class Computations:
     """Makes functions of expressions; `arrays` has the elements of each buffer that is there."""
 
     def __init__(self, arrays: Mapping[Buffer, Array]) -> None:

@@ -27,7 +27,7 @@ from relax_core.ir.tir import (
     statements,
 )
 from relax_core.ops.kernels.numbers import Array, numpy_type
-from relax_core.passes.tir.running.expressions import Expressions, Values, unsupported
+from relax_core.passes.tir.running.expressions import Computations, Values, unsupported
 
 Effect: TypeAlias = Callable[[Values], None]
 MAX_STORES: Final = 200_000
@@ -80,7 +80,7 @@ class _Statements:
     def __init__(self, arrays: dict[Buffer, Array], sizes: Values, *, at_once: bool) -> None:
         self.arrays = arrays
         self.sizes = dict(sizes)
-        self.expressions = Expressions(arrays)
+        self.expressions = Computations(arrays)
         self.at_once = at_once
         self.steps = 0
         self._rules: Mapping[type[Stmt], Callable[[Any], Effect]] = {
