@@ -26,7 +26,7 @@ from relax_core.ir.prim import (
     scalar_of,
 )
 from relax_core.ir.tir import AssertStmt, Buffer, BufferLoad, BufferRef, BufferStore, Evaluate, IfThenElse, Stmt
-from relax_core.simt.values import BINARY, FUNCTIONS, UNARY, cast, numpy_type
+from relax_core.ops.kernels.numbers import BINARY, FUNCTIONS, UNARY, cast, numpy_type
 
 # Its stubs leave parts unknown.
 _numpy: Any = np
