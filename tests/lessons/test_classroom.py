@@ -8,6 +8,7 @@ import pytest
 from relax_core.lessons import classroom
 from relax_core.lessons.classroom import ClassError, Classroom, code_of, spaced, with_class, without_ended
 from relax_core.lessons.model import Predict
+from relax_core.lessons.projection import live_board
 from relax_core.lessons.tally import tally
 
 
@@ -99,3 +100,23 @@ def test_no_text_of_a_student_is_shown_to_others(
 def test_the_right_answer_stands_first_even_if_nobody_gave_it() -> None:
     rows = tally(Predict("?", computed="x", kind="number"), Counter({"4": 2}), "7")
     assert [(row.answer, row.count, row.is_right) for row in rows] == [("7", 0, True), ("4", 2, False)]
+
+
+def test_the_board_escapes_what_a_lesson_and_a_student_wrote() -> None:
+    exercise = Predict("?", computed="x", options=("<b>1 | <i>one",))
+    room = opened().heard("a", 1, 0).answered("a", 1, "<img src=x>", 0)
+    drawn = live_board(room, exercise, right="", link="http://x/?a=1&b", now=0, is_hidden=False)
+    assert "<img" not in drawn
+    assert "<i>one" not in drawn
+    assert "&lt;b&gt;1" in drawn
+    assert "a=1&amp;b" in drawn
+    assert "<b>1</b> of 1 have answered" in drawn
+
+
+def test_the_board_hides_counts_and_shows_the_timer() -> None:
+    exercise = Predict("?", computed="x", options=("1", "2"))
+    room = opened().heard("a", 1, 0).answered("a", 1, "2", 0).with_time(90, 0)
+    drawn = live_board(room, exercise, right="", link="", now=5, is_hidden=True)
+    assert "1:25" in drawn
+    assert "100%" not in drawn
+    assert "answers are closed" in live_board(room, exercise, right="", link="", now=91, is_hidden=True)

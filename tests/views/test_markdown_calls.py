@@ -61,7 +61,21 @@ MARKDOWN = frozenset(
 KEYWORDS = frozenset(("help", "label", "body", "caption", "captions", "text", "title", "icon"))
 # Whose options are read as Markdown as well.
 OPTIONS = frozenset(("pills", "radio", "segmented_control"))
-HELPERS = frozenset(("authored", "literal", "prose", "bold", "sentence", "bullets", "badge", "table", "markup"))
+HELPERS = frozenset(
+    (
+        "authored",
+        "literal",
+        "prose",
+        "bold",
+        "sentence",
+        "bullets",
+        "badge",
+        "table",
+        "markup",
+        "live_board",
+        "joining_board",
+    )
+)
 # What makes HTML of Markdown without the escaping that a helper does, and what visitors share.
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 FORBIDDEN = frozenset(("cache_data", "cache_resource", "experimental_singleton", "iframe", "components"))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from relax_core.lessons.classroom import Classroom, Destination, spaced
 from relax_core.lessons.library import lesson_named
+from relax_core.lessons.projection import clock
 from relax_core.present.escape import badge
 from views.classroom import membership as own
 from views.lessons.keeper.component import KeeperAction, Kept, keeper
@@ -117,8 +118,3 @@ def _send_here(page: str) -> None:
         st.rerun()
     address = tuple(written_address().items())
     own.lead(lambda room: room.everyone_to(Destination(page=page, address=address)))
-
-
-def clock(seconds: int) -> str:
-    """Write a time as a timer shows it."""
-    return f"{seconds // 60}:{seconds % 60:02}"

@@ -1,6 +1,5 @@
 """What a teacher projects: the step in large type, its answers as they come, the timer, and the way on."""
 
-import math
 from typing import Final
 
 import streamlit as st
@@ -10,11 +9,10 @@ from relax_core.lessons.classroom import Classroom, spaced
 from relax_core.lessons.judging import filled, right_answer
 from relax_core.lessons.library import LessonFile, lesson_named
 from relax_core.lessons.model import Explain, Lesson, Predict, Step
+from relax_core.lessons.projection import joining_board, live_board
 from relax_core.lessons.screens import program_of
-from relax_core.lessons.tally import TallyRow, tally
-from relax_core.present.escape import authored, literal, markup, visible
+from relax_core.present.escape import authored, literal, visible
 from views.classroom.membership import lead, leave, now, room
-from views.classroom.strip import clock
 from views.lessons.panel import sign
 from views.lessons.steps import open_step, said
 from views.shell.guide import show_help
@@ -28,8 +26,6 @@ LOOK_SECONDS: Final = 1.0
 """How often the projector looks at the counts and the timer."""
 _LIVE, _LATER = "live", "after the reveal"
 _MORE_SECONDS: Final = 30
-_RING_SECONDS: Final = 60
-_MOST_DOTS: Final = 40
 
 
 def show_projector(known: Classroom) -> None:
@@ -88,16 +84,7 @@ def _gathering() -> None:
     known = room()
     if known is None:
         st.rerun()
-    st.html(_joining(known, "large"))
-
-
-def _joining(known: Classroom, kind: str) -> str:
-    count = len(known.present(now()))
-    here = "Nobody has joined yet" if not known.members else f"{count} here"
-    return (
-        f'<div class="joining {kind}"><p>{here}</p><p>Join at {markup(join_address(known.code))}</p>'
-        f'<p class="code">{spaced(known.code)}</p></div>'
-    )
+    st.html(joining_board(known, join_address(known.code), now()))
 
 
 def _question(file: LessonFile, step: Step, known: Classroom) -> None:
@@ -129,65 +116,8 @@ def _live(exercise: Predict | None, step: int, right: str) -> None:
     if known is None:
         st.rerun()
     is_hidden = st.session_state.get(_COUNTS) == _LATER and step not in known.revealed
-    present = len(known.present(now()))
-    answered = known.answer_count(step)
-    parts: list[str] = []
-    if exercise is not None:
-        rows = tally(exercise, known.answers_to(step), right)
-        if exercise.answer_kind == "text" and not right:
-            rows = ()
-        parts.append(_bars(rows, answered, is_hidden=is_hidden))
-    done = (
-        f"<b>{answered}</b> of {max(present, answered)} have answered"
-        if exercise is not None
-        else f"<b>{present}</b> here"
-    )
-    closed = "" if known.is_open(step, now()) or step in known.revealed else ", answers are closed"
-    parts.append(f'<div class="foot"><p class="done">{done}{closed}</p>{_ring(known)}{_joining(known, "small")}</div>')
-    parts.append(_where(known))
-    st.html(f'<div class="live">{"".join(parts)}</div>')
-
-
-def _bars(rows: tuple[TallyRow, ...], total: int, *, is_hidden: bool) -> str:
-    """Draw a bar for each answer, on one scale, with the count beside it."""
-    lines: list[str] = []
-    for number, row in enumerate(rows):
-        share = 0 if is_hidden or not total else row.count / total
-        kind, mark = ("right", "✓") if row.is_right else ("", chr(ord("A") + number))
-        count = "" if is_hidden else f"<b>{row.count}</b><small>{share:.0%}</small>"
-        words = f"<code>{markup(row.answer)}</code> <span>{markup(row.words)}</span>"
-        lines.append(
-            f'<li class="{kind}"><i>{mark}</i><div><p>{words}</p><div class="track"><div class="bar" '
-            f'style="width:{share:.1%}"></div></div></div><p class="count">{count}</p></li>'
-        )
-    return f'<ol class="tally">{"".join(lines)}</ol>' if lines else ""
-
-
-def _ring(known: Classroom) -> str:
-    """Draw the timer, if it runs: the ring is a minute."""
-    left = known.seconds_left(now())
-    if left is None:
-        return ""
-    turn = math.tau * 40
-    part = turn * min(1, left / _RING_SECONDS)
-    circle = 'cx="48" cy="48" r="40" fill="none" stroke-width="7"'
-    return (
-        f'<div class="ring"><svg viewBox="0 0 96 96" width="96" height="96" aria-hidden="true"><circle class="rest" '
-        f'{circle}/><circle class="left" {circle} stroke-dasharray="{part:.1f} {turn:.1f}" '
-        f'transform="rotate(-90 48 48)"/></svg><b>{clock(left)}</b></div>'
-    )
-
-
-def _where(known: Classroom) -> str:
-    """Say at which steps the browsers are."""
-    at: dict[int, int] = {}
-    for member in known.present(now()):
-        at[member.step] = at.get(member.step, 0) + 1
-    places = (
-        f"<li>{f'step {step}' if step else 'elsewhere'} {'●' * count if count <= _MOST_DOTS else ''} {count}</li>"
-        for step, count in sorted(at.items())
-    )
-    return f'<ul class="where">{"".join(places)}</ul>'
+    link = join_address(known.code)
+    st.html(live_board(known, exercise, right=right, link=link, now=now(), is_hidden=is_hidden))
 
 
 def _program(file: LessonFile, step: Step, known: Classroom) -> None:
@@ -235,10 +165,10 @@ def _foot(known: Classroom, lesson: Lesson, step: Step) -> None:
             args=(known.step + 1,),
         )
         if step.exercise is not None:
-            st.button(f"+{_MORE_SECONDS} s", key="classroom.more", shortcut="t", on_click=_more_time)
+            st.button(literal(f"+{_MORE_SECONDS} s"), key="classroom.more", shortcut="t", on_click=_more_time)
         st.toggle("Follow me", value=known.is_followed, key="classroom.follow", on_change=_follow)
         st.button(
-            f"Everyone at step {known.step}",
+            literal(f"Everyone at step {known.step}"),
             key="classroom.everyone",
             on_click=lead,
             args=(Classroom.everyone_at_step,),
