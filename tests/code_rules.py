@@ -76,6 +76,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("written_buffers", _FACTS),
         ),
         "relax_core/engine/process/forked.py": (("forked_workers", _ONE),),
+        "relax_core/engine/documents/glossary.py": (("terms", _INSTALLED),),
         "relax_core/engine/documents/guides.py": (("guides", _INSTALLED),),
         "relax_core/engine/documents/paragraphs.py": (("mendings", _INSTALLED), ("_samples_of_codes", _INSTALLED)),
         "relax_core/engine/samples.py": (

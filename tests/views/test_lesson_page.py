@@ -105,3 +105,15 @@ def test_a_lesson_that_cannot_be_read_says_where(monkeypatch: pytest.MonkeyPatch
     app = opened("source", screen(lesson="broken", sample="relax/fib.py"))
     assert not app.exception
     assert "cannot be read" in app.error[0].value
+
+
+@pytest.mark.browser
+def test_what_is_selected_is_explained_and_leads_to_a_lesson(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1440, 900)
+    page.goto(f"{app_url}/?sample=relax/mlp.py&node=0/main/7")
+    page.get_by_role("button", name="Explain", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("is what R.matmul returns")).to_be_visible()
+    assert_accessible(page, 1440)
+    dialog.get_by_role("button", name="What a tensor program is").click()
+    expect(page.get_by_role("heading", name="Types are known beforehand")).to_be_visible()

@@ -15,6 +15,7 @@ from views.classroom.strip import show_strip
 from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
 from views.lessons.steps import first_open, leave_step, open_lesson_file, open_step, problem, said, shown_step
+from views.lessons.words import show_words
 from views.shell.navigation import open_page
 from views.state.session import select
 from views.worker.connection import ask
@@ -48,6 +49,7 @@ def show_panel(file: LessonFile) -> None:
             st.error(literal(said(error.diagnostics[0])))
         if problem():
             st.error(literal(problem()))
+        show_words(f"{file.lesson.introduction if number == 1 else ''} {step.text}")
         show_exercise(file, number, step)
         _foot(file, file.lesson, number, step)
         keep()

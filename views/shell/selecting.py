@@ -5,6 +5,7 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
 from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
+from views.shell.explaining import explain
 from views.shell.navigation import open_page
 from views.state.session import find_part, go_to_line, open_group, select, state
 from views.state.shared import FocusState
@@ -45,14 +46,18 @@ def show_inspector(
     """Show what is known of the selected node of `program`; a line that is clicked opens on the Source page."""
     node = state(FocusState).node
     found = ask(Inspect(program, node, is_followed=is_followed)) if node else Inspector(title="")
+    model = Inspector(title="") if isinstance(found, Failure) else found
     action = inspector(
-        Inspector(title="") if isinstance(found, Failure) else found,
+        model,
         key=f"{page}.inspector",
+        actions=(("explain", "Explain"),),
         is_drawer=is_drawer,
         height=height,
         on_action=_on_inspector,
     )
-    if action is not None:
+    if action is not None and action.kind == "command":
+        explain(model)
+    elif action is not None:
         _leave(page, action, program)
 
 

@@ -1,0 +1,48 @@
+"""The words of `docs/glossary.md` with what they mean, and those of them that a text uses."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from relax_core.engine.documents.guides import FOLDER
+
+_ROW: Final = re.compile(r"^\| (?!Word\b|---)(.+?) \| (.+?) \| .*\|$", re.MULTILINE)
+_FENCE: Final = re.compile(r"```.*?```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A row of the glossary: the words, and what they mean."""
+
+    words: tuple[str, ...]
+    meaning: str
+
+    @property
+    def title(self) -> str:
+        """The words as one text."""
+        return ", ".join(self.words)
+
+
+@lru_cache(maxsize=1)
+def terms() -> tuple[Term, ...]:
+    """Return the rows of the glossary in their order."""
+    text = (FOLDER / "glossary.md").read_text(encoding="utf-8")
+    return tuple(
+        Term(tuple(word.strip(" `") for word in words.split(",")), meaning) for words, meaning in _ROW.findall(text)
+    )
+
+
+def terms_in(text: str) -> tuple[tuple[str, Term], ...]:
+    """Return the words of the glossary that a text uses, with their rows, in the order in which they stand there."""
+    plain = _FENCE.sub(" ", text)
+    found: list[tuple[int, str, Term]] = []
+    for term in terms():
+        places = [(use.start(), word) for word in term.words if (use := _use(word, plain)) is not None]
+        if places:
+            found.append((*min(places), term))
+    return tuple((word, term) for _, word, term in sorted(found, key=lambda item: item[0]))
+
+
+def _use(word: str, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<![\w`]){re.escape(word)}(?:e?s)?(?![\w`])", text, re.IGNORECASE)
