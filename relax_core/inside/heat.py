@@ -88,6 +88,7 @@ class HeatCounter:
         Of `query` the place and the values of loops hold: only such statements are counted.
         """
         stepper, here = self.stepper, self.stepper.clock
+        until = until if stepper.total is None else min(until, stepper.total)
         latest = self._latest
         if latest is not None and (latest.query, latest.first) == (query, first) and latest.clock <= until:
             first = latest.clock

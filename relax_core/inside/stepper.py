@@ -220,6 +220,9 @@ class Stepper:
         """Run on; tell whether that stopped where it was to, and not at the end or at a failure."""
         memory, kernel = self.memory, self._kernel
         words = memory.words
+        if self.is_ended and self.clock == self.total:
+            # A function that has returned would begin anew.
+            return False
         words[control.TARGET] = target
         was_begun = words[control.MODE] == control.STOPPED
         words[control.MODE] = control.RESUMING if was_begun else control.RUNNING

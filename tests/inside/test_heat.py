@@ -61,6 +61,8 @@ def test_counts_up_to_a_statement_and_of_one_iteration() -> None:
     assert heat.last[2].tolist()[2] == [43, -1, -1, -1]
     again = counter.count(2 * 20 + 5)
     assert again.of(c, is_write=True)[2, 0] == 5
+    # What was counted to the end, or beyond, is not counted again.
+    assert counter.count(1000).of(a).tolist() == counter.count(2000).of(a).tolist() == [[4] * 4] * 4
     row = counter.count(80, Query(wanted=((0, 2), (1, 3)), end=2))
     assert row.of(a).tolist() == [[0] * 4, [0] * 4, [1] * 4, [0] * 4]
 

@@ -89,6 +89,15 @@ def test_what_is_not_there_leaves_the_run_where_it_is(matmul: Stepper) -> None:
         assert matmul.clock == 40
 
 
+def test_nothing_is_found_behind_the_end(matmul: Stepper) -> None:
+    move(matmul, "end")
+    after = matmul.memory.args[2].tobytes()
+    for text in ("if i == 0", "write C[0, 0]", "line 9", "next", "next 3"):
+        assert not move(matmul, text)
+        assert (matmul.clock, matmul.is_ended) == (80, True)
+    assert matmul.memory.args[2].tobytes() == after
+
+
 def test_a_condition_reads_elements_and_what_is_about_to_be_written(matmul: Stepper) -> None:
     products = np.zeros((4, 4), "float32")
     negative: list[int] = []

@@ -87,6 +87,11 @@ def test_an_iteration_of_a_matmul_has_the_counts_of_its_indices(page: Page, app_
         assert (counts(inside, name, wanted.shape) == wanted).all(), name
     expect(inside.locator(".ln.cur .reads")).to_have_count(3)
     expect(inside.locator(".ln.cur .writes")).to_have_text("C[i, j]")
+    # The first cell of C: its last store is two rows of three products before.
+    inside.locator("canvas[data-buffer=C]").click(position={"x": 36, "y": 25})
+    expect(inside.get_by_label("Write of", exact=True)).to_have_value("C[0, 0]")
+    inside.get_by_label("Back to the write").click()
+    expect(inside).to_have_attribute("data-clock", "3")
 
 
 def test_a_softmax_is_searched_and_reported(page: Page, app_url: str) -> None:

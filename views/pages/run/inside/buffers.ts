@@ -4,12 +4,14 @@ import type { HeatView, InsideAccess, InsideBuffer } from "#generated/models";
 import { button, choice, link } from "#shared/controls";
 import { el, replace } from "#shared/dom";
 import { bytesText } from "#shared/tables";
-import { type Colours, coloursOf, draw } from "./grid";
+import { type Colours, coloursOf, draw, elementAt } from "./grid";
 import { changed, type Walk } from "./walk";
 
 export interface Asks {
   /** `text` is `top,left,side`, then the axes, then the indices that are fixed. */
   readonly window: (buffer: string, text: string) => void;
+  /** An element was clicked, such as `C[3, 6]`. */
+  readonly cell: (text: string) => void;
 }
 
 const SIDES = [32, 64, 192] as const;
@@ -53,6 +55,10 @@ export class Buffers {
     draw(canvas, heat, cells, own, colours);
     const texts = heat.texts.map((text, cell) => cells.get(cell)?.[0] ?? text);
     canvas.dataset.cells = texts.join(" ");
+    canvas.addEventListener("click", (event) => {
+      const indices = elementAt(heat, event.offsetX, event.offsetY);
+      if (indices) this.asks.cell(`${heat.buffer}[${indices.join(", ")}]`);
+    });
     const head = el(
       "div",
       { class: "buffer-head" },

@@ -14,6 +14,8 @@ const SIZES: readonly (readonly [most: number, size: CellSize])[] = [
 const LEAST: CellSize = [1, 1];
 const MARGIN = 24;
 const STEPS = 6;
+// The numbers of columns take less room than those of rows.
+const HEAD = 0.7;
 
 export function sizeOf(heat: HeatView): CellSize {
   return SIZES.find(([most]) => heat.rows * heat.columns <= most)?.[1] ?? LEAST;
@@ -61,6 +63,21 @@ function readColours(root: HTMLElement): Colours {
   return found;
 }
 
+/** The indices of the element at a place of a picture, none beside its cells. */
+export function elementAt(heat: HeatView, x: number, y: number): readonly number[] | undefined {
+  const [width, height] = sizeOf(heat);
+  const margin = marginOf(width);
+  const [column, row] = [Math.floor((x - margin) / width), Math.floor((y - margin * HEAD) / height)];
+  if (row < 0 || column < 0 || row >= heat.rows || column >= heat.columns) return undefined;
+  return heat.fixed.map((at, axis) =>
+    axis === heat.axes[0] ? heat.top + row : axis === heat.axes[1] ? heat.left + column : at,
+  );
+}
+
+function marginOf(width: number): number {
+  return width > LEAST[0] ? MARGIN : 0;
+}
+
 /** Draws the window of a buffer; `changed` has the cells that are not as they were sent. */
 export function draw(
   canvas: HTMLCanvasElement,
@@ -70,9 +87,9 @@ export function draw(
   colours: Colours,
 ): void {
   const [width, height] = sizeOf(heat);
-  const margin = width > LEAST[0] ? MARGIN : 0;
+  const margin = marginOf(width);
   const scale = window.devicePixelRatio || 1;
-  const [whole, tall] = [margin + heat.columns * width + 2, margin * 0.7 + heat.rows * height + 2];
+  const [whole, tall] = [margin + heat.columns * width + 2, margin * HEAD + heat.rows * height + 2];
   canvas.width = Math.ceil(whole * scale);
   canvas.height = Math.ceil(tall * scale);
   canvas.style.width = `${whole}px`;
@@ -80,7 +97,7 @@ export function draw(
   const paint = canvas.getContext("2d");
   if (!paint) return;
   paint.scale(scale, scale);
-  paint.translate(margin, margin * 0.7);
+  paint.translate(margin, margin * HEAD);
   drawCells(paint, heat, changed, colours);
   if (margin) drawHeads(paint, heat, colours);
   drawNow(paint, heat, now, colours);

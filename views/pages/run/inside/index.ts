@@ -53,7 +53,10 @@ class Inside {
       move: (text) => this.move(text),
       loop: (number) => this.ask("look", String(number), "loop"),
     });
-    this.buffers = new Buffers(root, { window: (name, text) => this.ask("window", text, name) });
+    this.buffers = new Buffers(root, {
+      window: (name, text) => this.ask("window", text, name),
+      cell: (text) => this.side.lookFor(text),
+    });
     const step = (by: 1 | -1) => () => this.step(by);
     this.back = button("‹ Back", "", "b", step(-1), { title: "The statement before (b)" });
     this.over = button("Next", "", "n", step(1), { title: "The next statement (n)" });

@@ -24,6 +24,12 @@ export class Side {
     this.element.append(this.body, headOf("Run to"), this.form);
   }
 
+  /** Puts an element into the field of what is looked for. */
+  lookFor(cell: string): void {
+    const field = this.form.querySelector<HTMLInputElement>("[aria-label='Write of']");
+    if (field) field.value = cell;
+  }
+
   draw(view: InsideView, stop: InsideStop | undefined, props: InsideProps): void {
     const rows = view.loops.map((loop, at) => this.row(loop, stop?.loops[at] ?? [], props.loop));
     replace(this.body, headOf("Loops"), el("div", { class: "loops", role: "list" }, rows), blockOf(view, stop));
