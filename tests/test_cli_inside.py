@@ -17,7 +17,7 @@ def test_a_stop_says_all_of_the_statement(capsys: pytest.CaptureFixture[str]) ->
     assert main([*RUN, "--go", "i0=1, j0=2, r0=3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "`matmul`, statement 39 of 75, update of block matmul"
-    assert lines[1] == "  loops   i0 = 1, 2 of 3; j0 = 2, 3 of 5; r0 = 3, 4 of 4"
+    assert lines[1] == "  loops   i0 = 1 (2 of 3); j0 = 2 (3 of 5); r0 = 3 (4 of 4)"
     assert lines[2] == "  axes    i = 1 (spatial); j = 2 (spatial); r = 3 (reduce)"
     assert lines[3].endswith("> C[i, j] = C[i, j] + A[i, r] * B[r, j]")
     assert [line.split("=")[0].strip() for line in lines[4:]] == [

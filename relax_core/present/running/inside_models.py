@@ -27,12 +27,12 @@ class InsideLoop(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Return how far it is, such as `7 of 12`."""
+        """Return its value and how far it is, such as `6 (7 of 12)`."""
         count = -(-(self.end - self.start) // self.step) if self.end > self.start else 0
         if not self.is_around:
             return f"- of {count:,}" if count else "-"
         done = (self.value - self.start) // self.step + 1
-        return f"{self.value}, {done:,} of {count:,}" if count else str(self.value)
+        return f"{self.value} ({done:,} of {count:,})" if count else str(self.value)
 
 
 class InsideAxis(msgspec.Struct, frozen=True):
