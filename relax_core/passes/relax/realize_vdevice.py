@@ -10,6 +10,7 @@ from relax_core.analysis.device.devices import DEVICE_KINDS, Device
 from relax_core.analysis.device.proof import Proof
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import attr
+from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
     Call,
     Expr,
@@ -20,6 +21,7 @@ from relax_core.ir.expr import (
     TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
     Type,
     Var,
     VarBinding,
@@ -66,6 +68,8 @@ class _Realizer:
     ctx: PassContext
     proof: Proof = field(default_factory=Proof)
     slot_of: dict[Var, int] = field(default_factory=dict[Var, int])
+    fields_of: dict[Var, tuple[Expr, ...]] = field(default_factory=dict[Var, tuple[Expr, ...]])
+    """For a variable of a tuple what lies where its fields do, in order."""
 
     def function(self, function: Function) -> Function:
         """Return the function with virtual devices."""
@@ -102,6 +106,10 @@ class _Realizer:
             for node in preorder(function)
             if isinstance(node, Call) and _is(node, HINT) and isinstance(node.args[0], Var)
         }
+        for var in self.fields_of:
+            known = self.types.get(var)
+            if known is not None and not same_type(annotation := self.placed(var, known), known):
+                new_of[var] = self.ctx.derive(replace(var, annotation=annotation), var)
         result = self._result_type(function)
         changed = self.ctx.substitute(self.ctx.rewrite(function, realize), new_of)
         return changed if result is function.ret_type else replace(changed, ret_type=result)
@@ -112,13 +120,31 @@ class _Realizer:
         found = None if slot is None else self.proof.device(slot)
         return None if found is None else found.kind
 
+    def placed(self, value: Expr, known: Type) -> Type:
+        """Return the type of a value with the devices that it, or each of its fields, is on."""
+        match known:
+            case TensorType() if isinstance(value, Var) and (device := self.device(value)) is not None:
+                return replace(known, vdevice=device)
+            case TupleType(fields=fields) if (parts := self.fields(value)) and len(parts) == len(fields):
+                return TupleType(tuple(map(self.placed, parts, fields)))
+            case _:
+                return known
+
+    def fields(self, value: Expr) -> tuple[Expr, ...]:
+        """Return what lies where the fields of a tuple do, nothing if that is not known."""
+        return (
+            value.fields
+            if isinstance(value, Tuple)
+            else self.fields_of.get(value, ())
+            if isinstance(value, Var)
+            else ()
+        )
+
     def _result_type(self, function: Function) -> Type | None:
         body = function.body.body if isinstance(function.body, SeqExpr) else function.body
-        device = self.device(body) if isinstance(body, Var) else None
         known = function.ret_type
-        if device is None or not isinstance(known, TensorType) or known.vdevice == device:
-            return known
-        return replace(known, vdevice=device)
+        placed = None if known is None else self.placed(body, known)
+        return known if placed is None or same_type(placed, known) else placed
 
     def _collect(self, function: Function) -> None:
         hints: list[tuple[Var, str, Call]] = []
@@ -144,10 +170,32 @@ class _Realizer:
             if _is(value, HINT) and isinstance(value.args[0], Var):
                 hints.append((value.args[0], target, value))
             return
-        found = (self._slot(var) for var in (binding.var, *_operands(value)))
+        operands = tuple(item for var in _operands(value) for item in self._leaves(var))
+        match value, self.types.get(binding.var):
+            case Tuple(fields=fields), _:
+                self.fields_of[binding.var] = fields
+                return
+            case Var(), TupleType():
+                self.fields_of[binding.var] = self.fields(value)
+                return
+            case TupleGetItem(tuple_value=whole, index=index), _ if parts := self.fields(whole):
+                operands = (part,) if isinstance(part := parts[index], Var) else ()
+            case _, TupleType(fields=fields) if operands:
+                self.fields_of[binding.var] = operands[:1] * len(fields)
+            case _:
+                pass
+        found = (self._slot(var) for var in (binding.var, *operands))
         slots = [slot for slot in found if slot is not None]
         for slot in slots[1:]:
             self.proof.unite(slots[0], slot, value, "an operator takes and gives values on one device")
+
+    def _leaves(self, value: Expr) -> Iterator[Var]:
+        """Yield the variables of a value that are no tuples."""
+        parts = self.fields(value)
+        for part in parts:
+            yield from self._leaves(part)
+        if not parts and isinstance(value, Var):
+            yield value
 
     def _slot(self, var: Var) -> int | None:
         if not isinstance(self.types.get(var), TensorType):
