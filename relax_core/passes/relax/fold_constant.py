@@ -73,7 +73,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         folding = _Folding(module, type_of, ctx, killed_vars(function))
         for item in preorder(function):
             for binding in item.bindings if isinstance(item, BindingBlock) else ():
-                if isinstance(item, DataflowBlock) or isinstance(binding.value, Constant) or _calls_tir(binding.value):
+                if isinstance(item, DataflowBlock) or _is_literal(binding.value) or _calls_tir(binding.value):
                     folding.visit(binding)
         if not (folding.constant_of or folding.shape_of or folding.value_of):
             return function
@@ -230,6 +230,10 @@ class _Folding:
 
 
 _UNKNOWN: Final = object()
+
+
+def _is_literal(value: Expr) -> bool:
+    return isinstance(value, Constant | ShapeExpr)
 
 
 def _calls_tir(value: Expr) -> bool:
