@@ -8,9 +8,12 @@ import streamlit as st
 from relax_core.codes import CODES
 from relax_core.engine.documents.guides import Guide, guide_of, guides
 from relax_core.engine.documents.paragraphs import Paragraph, paragraph_of
+from relax_core.lessons.explaining import lessons_about
 from relax_core.present.escape import authored, badge, bold, literal, prose, table
+from views.lessons.words import show_words
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
+from views.shell.explaining import show_lessons
 from views.state.session import open_sample, open_text
 
 _CHOSEN: Final = "guide.chosen"
@@ -46,7 +49,9 @@ def _show_guide(known: dict[str, Guide]) -> None:
         "Document", list(known), key=_CHOSEN, format_func=lambda path: known[path].title, label_visibility="collapsed"
     )
     guide = known[chosen]
-    st.markdown(f"## {literal(guide.title)}\n\n{authored(guide.text)}")
+    st.markdown(f"## {literal(guide.title)}")
+    show_words(guide.text, "words.guide")
+    st.markdown(authored(guide.text))
     if guide.see:
         st.caption("See also")
         with st.container(horizontal=True, gap="xsmall"):
@@ -114,6 +119,8 @@ def show_paragraph(found: Paragraph) -> None:
 
 def _show_paragraph(found: Paragraph) -> None:
     st.markdown(f"## {literal(found.code)}\n\n{prose(found.text)}")
+    show_words(found.text, "words.code")
+    show_lessons(lessons_about(found.code))
     if not found.sample:
         return
     language = None if found.sample.endswith(".relay") else "python"
