@@ -17,7 +17,7 @@ from relax_core.ir.node import postorder
 from relax_core.ir.prim import Binary, Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferLoad, BufferStore, For
 
-COUNTED: Final = 1 << 27
+COUNTED: Final = 1 << 25
 """Statements from the start that are counted."""
 LINE_BYTES: Final = 64
 _ARITHMETIC: Final = ("+", "-", "*", "/", "min", "max")
@@ -88,10 +88,13 @@ def _in_one_iteration(counter: HeatCounter, level: Level) -> list[int]:
     loops = () if site is None else site.loops
     around = loops[: loops.index(level) + 1] if level in loops else ()
     wanted = tuple((item.number, value) for item in around if (value := stepper.value_of(item)) is not None)
-    is_left = stepper.find(Query(level.first, level.end, wanted, is_negated=True))
-    if not is_left:
-        stepper.run_to_end()
-    counts = counter.count(min(stepper.clock, begun + COUNTED), first=begun).counts
+    if stepper.total is None or stepper.total > COUNTED:
+        # The end of the iteration may be far away.
+        counts = counter.count(begun + COUNTED, Query(level.first, level.end, wanted), first=begun).counts
+    else:
+        if not stepper.find(Query(level.first, level.end, wanted, is_negated=True)):
+            stepper.run_to_end()
+        counts = counter.count(stepper.clock, first=begun).counts
     stepper.move_to(here)
     return [int(np.count_nonzero(item)) for item in counts]
 

@@ -25,6 +25,9 @@ from relax_core.jit.lowering.lower import NO_FUNCTIONS
 SPACING: Final = 1 << 21
 """Statements between checkpoints; they are thinned out where they would take more than COPIES_BYTES."""
 COPIES_BYTES: Final = 1 << 27
+FAR: Final = 1 << 18
+"""From so many statements away a run comes with a copy NEAR statements before the place."""
+NEAR: Final = 1 << 10
 EXPLORING_SECONDS: Final = 2.0
 
 T = TypeVar("T")
@@ -76,6 +79,7 @@ class Stepper:
         self.stopped: RunError | None = None
         """Why it goes no further than `total`."""
         self._spacing = SPACING
+        self._near: Checkpoint | None = None
         self._keep()
         self.move_to(0)
 
@@ -177,13 +181,24 @@ class Stepper:
 
     def restore_before(self, clock: int) -> None:
         """Go to the last checkpoint that is not behind statement `clock`."""
-        self.memory.restore(next(item for item in reversed(self.checkpoints) if item.clock <= clock))
+        self.memory.restore(self._nearest(clock))
+
+    def _nearest(self, clock: int) -> Checkpoint:
+        """Return the last copy that is not behind statement `clock`."""
+        kept = next(item for item in reversed(self.checkpoints) if item.clock <= clock)
+        near = self._near
+        return near if near is not None and kept.clock < near.clock <= clock else kept
 
     def _forward(self, clock: int) -> None:
         """Run to `clock` from here or from the nearest checkpoint."""
-        nearest = next(item for item in reversed(self.checkpoints) if item.clock <= clock)
+        nearest = self._nearest(clock)
         if not nearest.clock <= self.clock <= clock or self.is_ended:
             self.memory.restore(nearest)
+        if clock - self.clock > FAR:
+            # What is done next is most often near: a step back, or a look at the statements before.
+            self._ask(ANYWHERE, control.NO_SEARCH, after=-1)
+            self._run(clock - NEAR, ANYWHERE)
+            self._near = self.memory.copied()
         self._ask(ANYWHERE, control.NO_SEARCH, after=-1)
         self._run(clock, ANYWHERE)
         if self.clock >= self.checkpoints[-1].clock + self._spacing and not self.is_ended:

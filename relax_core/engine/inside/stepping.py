@@ -52,8 +52,13 @@ def report(message: InsideReportOf, context: RequestContext) -> InsideReport:
     Raises:
         DiagnosedError: there is no such kernel, or it cannot be stepped through.
     """
-    found = _walk(message.kernel, context)
-    return present_report(found.counter, found.listing)
+    opened = context.opened_by(message.kernel.program)
+
+    def made() -> InsideReport:
+        found = _walk(message.kernel, context)
+        return present_report(found.counter, found.listing)
+
+    return opened.remembered(message, made)
 
 
 def _walk(kernel: KernelCall, context: RequestContext) -> Walk:

@@ -95,6 +95,7 @@ def present_heat(walked: Walked, asked: Asked) -> HeatView:
         _digits(part_steps), legend,
         _digits(whole), whole.shape[0], whole.shape[1], plane.shape[0], plane.shape[1],
         int(np.count_nonzero(counts)), int(counts.sum(dtype=np.int64)), _most(numbers, asked.what),
+        0 if heat is None else heat.first,
     )  # fmt: skip
 
 
@@ -119,9 +120,14 @@ def _counted(walked: Walked, asked: Asked) -> Heat:
         case "whole":
             return walked.counter.count(COUNTED)
         case "iteration":
-            return walked.counter.count(asked.clock, _iteration(stepper, asked.loop))
+            return walked.counter.count(asked.clock, _iteration(stepper, asked.loop), _since(asked.clock))
         case _:
-            return walked.counter.count(asked.clock)
+            return walked.counter.count(asked.clock, first=_since(asked.clock))
+
+
+def _since(clock: int) -> int:
+    """Return from which statement on is counted: behind very many the first ones are left out."""
+    return max(clock // COUNTED - 1, 0) * COUNTED
 
 
 def _iteration(stepper: Stepper, number: int) -> Query:

@@ -197,6 +197,8 @@ class HeatView(msgspec.Struct, frozen=True):
     """How often, all together."""
     most: int = 0
     """The greatest count, if counts are shown."""
+    since: int = 0
+    """The statement from which on is counted: not 0 only behind very many."""
 
 
 class ReportRow(msgspec.Struct, frozen=True):

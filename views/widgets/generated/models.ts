@@ -575,6 +575,8 @@ export interface HeatView {
   readonly counted: number;
   /** The greatest count, if counts are shown. */
   readonly most: number;
+  /** The statement from which on is counted: not 0 only behind very many. */
+  readonly since: number;
 }
 
 /** An element that the statement reads or writes. */

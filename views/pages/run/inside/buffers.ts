@@ -72,6 +72,7 @@ export class Buffers {
       "div",
       { class: "legend" },
       LEGENDS[what] ?? "",
+      heat.since > 0 ? `since statement ${heat.since.toLocaleString("en")}` : "",
       heat.legend.map((text, step) => (text ? [swatch(colours.steps[step + 1] ?? ""), text] : "")),
     );
     const outside = own.filter((access) => !access.is_inside).map((access) => outOfRange(access));
