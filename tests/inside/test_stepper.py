@@ -188,13 +188,14 @@ def test_checkpoints_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None
     args = [RANDOM.standard_normal((64, 64), "float32") for _ in range(2)]
     monkeypatch.setattr(stepping, "SPACING", 10_000)
     monkeypatch.setattr(stepping, "COPIES_BYTES", 100_000)
+    monkeypatch.setattr(stepping, "FAR", 3_000)
     often = stepper_of(LARGE, (*args, np.zeros((64, 64), "float32")))
     assert 2 < len(often.checkpoints) < 10
     monkeypatch.setattr(stepping, "SPACING", 1 << 40)
     never = stepper_of(LARGE, (*args, np.zeros((64, 64), "float32")))
     assert len(never.checkpoints) == 1
     assert often.total == never.total
-    for clock in (200_000, 13, 123_456, 266_239, 60_000):
+    for clock in (200_000, 199_990, 13, 123_456, 266_239, 265_300, 60_000, 266_000):
         for stepper in (often, never):
             stepper.move_to(clock)
         assert often.memory.args[2].tobytes() == never.memory.args[2].tobytes()
