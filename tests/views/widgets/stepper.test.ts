@@ -55,6 +55,7 @@ function recorded(more: Partial<Run> = {}): Run {
     output: [],
     executed_lines: [],
     executed_pcs: [],
+    kernel_pcs: [],
     outcome: "returned",
     end: "",
     problem: null,
