@@ -115,7 +115,7 @@ class Walk:
     def step(self) -> None:
         stepper = self._stepper()
         at = stepper.get_attribute("data-at")
-        self.page.keyboard.press("i" if at == "0" or self.letters.random() < 0.7 else "b")
+        self.page.keyboard.press("n" if at == "0" or self.letters.random() < 0.7 else "b")
         expect(stepper).not_to_have_attribute("data-at", at or "")
 
     def set_breakpoint(self) -> None:
@@ -128,7 +128,7 @@ class Walk:
 
     def fork(self) -> None:
         stepper = self._stepper()
-        self.page.keyboard.press("i")
+        self.page.keyboard.press("n")
         before = self.expected.of(RunState).changes
         self.page.get_by_role("button", name="Change", exact=True).first.click()
         form = self.page.get_by_role("group", name="Change a value")
