@@ -22,6 +22,7 @@ LATE = frozenset(
         "relax_core.check.relay.well_formed",
         "relax_core.cli.archives",
         "relax_core.cli.in_process",
+        "relax_core.cli.inside",
         "relax_core.cli.opening",
         "relax_core.cli.patches",
         "relax_core.cli.recordings",

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 from relax_core.cli import in_process, recordings, stand_ins
 from relax_core.cli.debugging import add_debugging
-from relax_core.cli.kernels.inside import add_inside
-from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
 from relax_core.cli.teaching.lessons import add_lessons
@@ -115,9 +113,7 @@ def parser() -> argparse.ArgumentParser:
 
     add_programs(command)
     add_debugging(command)
-    add_origins(command)
     add_reports(command)
     recordings.add_recordings(command)
-    add_inside(command)
     add_lessons(command)
     return made_parser

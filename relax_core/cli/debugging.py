@@ -1,11 +1,11 @@
-"""Commands that run programs and look for faults: run, bisect, compare."""
+"""Commands that run programs and look for faults: run, inside, bisect, compare."""
 
 import argparse
 from typing import get_args
 
 import msgspec
 
-from relax_core.cli import archives, opening, run_files, stand_ins, two_workers
+from relax_core.cli import archives, inside, opening, run_files, stand_ins, two_workers
 from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
@@ -56,6 +56,11 @@ from relax_core.present.running.run_models import Breakpoint
 
 _FIRST_VALUES = 10
 _DIGIT_LIMIT = 18
+_MOVES = (
+    "a move: next [N], back [N], to N, start, end, 'next i' or 'back i' to another iteration of loop i, 'out i', "
+    "'i=3, j=2', block, 'line 17', 'if i == 3 and A[i, j] < 0', nan, 'write C[3, 6]'; `back` before line, if and "
+    "write looks backwards; several are made one after the other"
+)
 _AT_NAN = "isnan(written) or isinf(written)"
 
 
@@ -65,6 +70,13 @@ _WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs"
 
 def add_debugging(command: Commands) -> None:
     """Add the commands."""
+    _run_command(command)
+    _inside_command(command)
+    _bisect_command(command)
+    _compare_command(command)
+
+
+def _run_command(command: Commands) -> None:
     run = command("run", "Run a function and print its result, or where it stops.", _run)
     run.add_argument("file", metavar="FILE", help=PATH_HELP)
     _run_options(run)
@@ -82,6 +94,8 @@ def add_debugging(command: Commands) -> None:
     run.add_argument("--simulate", action="store_true", help="run a kernel on a simulated GPU, and tell what races")
     run.add_argument("--json", action="store_true", help="print one object: the result, or what else is asked for")
 
+
+def _bisect_command(command: Commands) -> None:
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
     bisect.add_argument(
         "files",
@@ -98,6 +112,8 @@ def add_debugging(command: Commands) -> None:
     reproduces = "where to write a file that shows the difference with tvm and numpy alone, and beside it a report"
     bisect.add_argument("--reproducer", metavar="FILE", help=reproduces)
 
+
+def _compare_command(command: Commands) -> None:
     against = command("compare", "Compare the values of bindings of two runs, or two archives.", _compare)
     against.add_argument(
         "files",
@@ -113,6 +129,25 @@ def add_debugging(command: Commands) -> None:
     against.add_argument("--from-inputs", action="store_true", help=whole)
     against.add_argument("--all", action="store_true", help="print the values that are the same, too")
     against.add_argument("--json", action="store_true", help="print one object")
+
+
+def _inside_command(command: Commands) -> None:
+    made = command("inside", "Step inside a kernel: go to a statement, an iteration, a condition, a write.", _inside)
+    made.add_argument("file", metavar="FILE", help=PATH_HELP)
+    constants_option(made)
+    made.add_argument("--entry", default="", metavar="NAME", help="a prim func, or the function whose run is looked at")
+    made.add_argument("--kernel", default="", metavar="NAME", help="the first call of this kernel in the run")
+    made.add_argument("--time", type=int, default=-1, metavar="T", help="the call of a kernel at this time of the run")
+    given = made.add_mutually_exclusive_group()
+    given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...")
+    given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
+    made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
+    made.add_argument("--passes", metavar="P", help="passes that run before; default: the whole pipeline")
+    made.add_argument("--go", action="append", default=[], metavar="MOVE", help=_MOVES)
+    made.add_argument("--steps", type=int, default=1, metavar="N", help="how many statements are shown; default: 1")
+    made.add_argument("--heat", default="", metavar="BUFFER", help="print how often each element has been touched")
+    made.add_argument("--report", action="store_true", help="print what the whole run does to memory")
+    made.add_argument("--json", action="store_true", help="print one object")
 
 
 def _run_options(made: argparse.ArgumentParser) -> None:
@@ -305,6 +340,10 @@ def _breakpoint(text: str, condition: str) -> Breakpoint:
         raise UsageError(f"--break takes a line, such as 16, or an instruction, such as @12, got {text}")
     line, pc = (0, int(number)) if text.startswith("@") else (int(number), -1)
     return Breakpoint(line, pc, condition=condition)
+
+
+def _inside(engine: Engine, options: argparse.Namespace) -> int:
+    return inside.step_inside(engine, options)
 
 
 def _bisect(engine: Engine, options: argparse.Namespace) -> int:

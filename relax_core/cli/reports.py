@@ -1,4 +1,4 @@
-"""Commands that report: partition, match, devices, ops."""
+"""Commands that report: partition, match, devices, origins, ops."""
 
 import argparse
 from pathlib import Path
@@ -9,6 +9,8 @@ from relax_core.cli import opening
 from relax_core.cli.terminal import (
     DIAGNOSED,
     FILE_HELP,
+    PASSES_HELP,
+    PATH_HELP,
     TABLE_HELP,
     Commands,
     Engine,
@@ -18,9 +20,11 @@ from relax_core.cli.terminal import (
     read_bytes,
     say,
 )
-from relax_core.engine.protocol import DevicesOf, Failure, PatternsOf, RegionReportOf
+from relax_core.engine.debug.requests import RecordedOriginsOf
+from relax_core.engine.protocol import DevicesOf, Failure, OriginsOf, PatternsOf, RegionReportOf, Request
 from relax_core.present.catalog_of import operator_docs, ops, packed
 from relax_core.present.device_models import DeviceOptions
+from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import LETS
 from relax_core.present.regions.region_models import RegionReport, compare_reports, read_report
 
@@ -30,6 +34,7 @@ def add_reports(command: Commands) -> None:
     _partition_command(command)
     _match_command(command)
     _devices_command(command)
+    _origins_command(command)
     _ops_command(command)
 
 
@@ -71,6 +76,19 @@ def _devices_command(command: Commands) -> None:
     form = made.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one object")
     form.add_argument("--debug-print", action="store_true", help="print the module with <cpu(0)> behind its values")
+
+
+def _origins_command(command: Commands) -> None:
+    made = command("origins", "Say what lines of the source became, and where lines stem from.", _origins)
+    made.add_argument("file", metavar="FILE", help=PATH_HELP)
+    chosen = made.add_mutually_exclusive_group()
+    chosen.add_argument(
+        "--line", type=int, default=0, metavar="N", help="what line N became, pass by pass; default: all lines in short"
+    )
+    stages = "print a text with the lines it stems from: a pass or its number, bytecode, 'kernel|llvm|asm NAME'"
+    chosen.add_argument("--stage", default="", metavar="S", help=stages)
+    made.add_argument("--passes", metavar="P", help=PASSES_HELP)
+    made.add_argument("--json", action="store_true", help="print one object per text and line")
 
 
 def _ops_command(command: Commands) -> None:
@@ -138,6 +156,34 @@ def _devices(engine: Engine, options: argparse.Namespace) -> int:
     else:
         say(view.report.to_json() if options.json else view.report.to_text())
     return DIAGNOSED if view.report.conflicts else 0
+
+
+def _origins(engine: Engine, options: argparse.Namespace) -> int:
+    if options.line < 0:
+        raise UsageError(f"lines count from 1, there is no line {options.line}")
+    reply = engine.request(_origins_asked(options))
+    if isinstance(reply, Failure):
+        return failed(reply)
+    if not options.stage:
+        say(reply.to_json(options.line) if options.json else reply.to_text(options.line))
+        return 0
+    layer = reply.layer(options.stage)
+    if layer is None:
+        raise UsageError(f"there is no stage {options.stage}; stages: {_stage_names(reply)}")
+    say(layer.to_json() if options.json else layer.to_text())
+    return 0
+
+
+def _origins_asked(options: argparse.Namespace) -> Request[Origins]:
+    """Return what to ask of the file: the stages of a recorded pipeline are matched, unless passes are to be run."""
+    found = opening.recorded_stage_at(options.file) if options.passes is None else None
+    if found is not None:
+        return RecordedOriginsOf(*found, options.line)
+    return OriginsOf(opening.program_at(options.file, pipeline=options.passes), options.line, options.stage)
+
+
+def _stage_names(reply: Origins) -> str:
+    return ", ".join(dict.fromkeys(layer.name for layer in reply.layers))
 
 
 def _ops(engine: Engine, options: argparse.Namespace) -> int:

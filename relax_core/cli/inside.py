@@ -1,4 +1,4 @@
-"""The command that steps through a kernel: inside."""
+"""What the command that steps through a kernel does: inside."""
 
 import argparse
 
@@ -7,11 +7,8 @@ import msgspec
 from relax_core.cli import opening
 from relax_core.cli.terminal import (
     DIAGNOSED,
-    PATH_HELP,
-    Commands,
     Engine,
     UsageError,
-    constants_option,
     failed,
     read_bytes,
     say,
@@ -20,35 +17,11 @@ from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, K
 from relax_core.engine.protocol import Failure, Program
 from relax_core.present.running.inside_models import HeatView, InsideView
 
-_MOVES = (
-    "a move: next [N], back [N], to N, start, end, 'next i' or 'back i' to another iteration of loop i, 'out i', "
-    "'i=3, j=2', block, 'line 17', 'if i == 3 and A[i, j] < 0', nan, 'write C[3, 6]'; `back` before line, if and "
-    "write looks backwards; several are made one after the other"
-)
 _SHOWN_SIDE = 16
 
 
-def add_inside(command: Commands) -> None:
-    """Add the command."""
-    made = command("inside", "Step inside a kernel: go to a statement, an iteration, a condition, a write.", _inside)
-    made.add_argument("file", metavar="FILE", help=PATH_HELP)
-    constants_option(made)
-    made.add_argument("--entry", default="", metavar="NAME", help="a prim func, or the function whose run is looked at")
-    made.add_argument("--kernel", default="", metavar="NAME", help="the first call of this kernel in the run")
-    made.add_argument("--time", type=int, default=-1, metavar="T", help="the call of a kernel at this time of the run")
-    given = made.add_mutually_exclusive_group()
-    given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...")
-    given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
-    made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
-    made.add_argument("--passes", metavar="P", help="passes that run before; default: the whole pipeline")
-    made.add_argument("--go", action="append", default=[], metavar="MOVE", help=_MOVES)
-    made.add_argument("--steps", type=int, default=1, metavar="N", help="how many statements are shown; default: 1")
-    made.add_argument("--heat", default="", metavar="BUFFER", help="print how often each element has been touched")
-    made.add_argument("--report", action="store_true", help="print what the whole run does to memory")
-    made.add_argument("--json", action="store_true", help="print one object")
-
-
-def _inside(engine: Engine, options: argparse.Namespace) -> int:
+def step_inside(engine: Engine, options: argparse.Namespace) -> int:
+    """Carry out the command, and return its exit status."""
     if options.inputs is not None and options.sizes:
         raise UsageError("--sizes and --inputs do not go together: the sizes are those of the archive")
     if options.report and (options.go or options.heat or options.steps != 1):
