@@ -26,7 +26,7 @@ from relax_core.ir.prim import (
     scalar_of,
 )
 from relax_core.ir.tir import AssertStmt, Buffer, BufferLoad, BufferRef, BufferStore, Evaluate, IfThenElse, Stmt
-from relax_core.ops.kernels.numbers import BINARY, FUNCTIONS, UNARY, cast, numpy_type
+from relax_core.ops.kernels.numbers import BINARY, FUNCTIONS, UNARY, cast, numpy_type, of_dtype
 
 # Its stubs leave parts unknown.
 _numpy: Any = np
@@ -139,9 +139,7 @@ class Reader:
             found = function(*values)
         except (ArithmeticError, TypeError, ValueError):
             return UNKNOWN
-        kind = dtype_of(expr)
-        is_number = "float" in kind and not np.ndim(found)
-        return numpy_type(scalar_of(kind)).type(found) if is_number else found
+        return of_dtype(found, scalar_of(dtype_of(expr)))
 
     def _touch(self, node: "BufferLoad | BufferStore", buffer: Buffer, indices: Any, *, is_write: bool) -> Any:
         place = self._owners.place(buffer, indices)

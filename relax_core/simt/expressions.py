@@ -23,7 +23,17 @@ from relax_core.ir.prim import (
     scalar_of,
 )
 from relax_core.ir.tir import BufferLoad
-from relax_core.ops.kernels.numbers import BINARY, FUNCTIONS, UNARY, Plain, cast, is_array, numpy_type, select
+from relax_core.ops.kernels.numbers import (
+    BINARY,
+    FUNCTIONS,
+    UNARY,
+    Plain,
+    cast,
+    is_array,
+    numpy_type,
+    of_dtype,
+    select,
+)
 from relax_core.simt.accesses import Accesses
 from relax_core.simt.findings import text_of
 from relax_core.simt.lanes import Array, Mask
@@ -117,7 +127,7 @@ class Expressions:
         if kept is not None:
             return kept
         a, b = self.evaluate(node.a, mask), self.evaluate(node.b, mask)
-        function = BINARY[node.op]
+        function = _computing(BINARY[node.op], scalar_of(node.dtype))
         found = function(a, b) if type(a) is not Partly and type(b) is not Partly else apply(function, a, b)
         if self.is_fixed(node):
             self._kept[node] = found
@@ -127,7 +137,7 @@ class Expressions:
         value = self.evaluate(node.a, mask)
         if node.op == "~" and node.dtype == "bool":
             return apply(UNARY["not"], value)
-        return apply(UNARY[node.op], value)
+        return apply(_computing(UNARY[node.op], scalar_of(node.dtype)), value)
 
     def _cast(self, node: Cast, mask: Mask) -> Value:
         dtype = scalar_of(node.dtype)
@@ -195,12 +205,7 @@ class Expressions:
         function = FUNCTIONS.get(name)
         if function is None or any(isinstance(item, StringImm) for item in args):
             unsupported(node)
-        kind = numpy_type(scalar_of(node.dtype)) if node.dtype != "handle" else None
-
-        def computed(*values: Plain) -> Plain:
-            found = function(*values)
-            return found.astype(kind) if kind is not None and hasattr(found, "astype") else found
-
+        computed = function if node.dtype == "handle" else _computing(function, scalar_of(node.dtype))
         return apply(computed, *(self.evaluate(item, mask) for item in args))
 
     def _shuffle(self, node: Intrinsic, args: tuple[PrimExpr, PrimExpr, PrimExpr], width: Plain, mask: Mask) -> Value:
@@ -216,6 +221,15 @@ class Expressions:
             )
             self.state.launch.findings.add("GP008", message, node, lanes.thread[lost])
         return found
+
+
+def _computing(function: Callable[..., Plain], dtype: str) -> Callable[..., Plain]:
+    """Return a function whose results are those of registers of a dtype."""
+
+    def compute(*values: Plain) -> Plain:
+        return of_dtype(function(*values), dtype)
+
+    return compute
 
 
 def _number(node: IntImm, _: Mask) -> Value:

@@ -15,6 +15,10 @@ Plain: TypeAlias = Any
 # Their stubs leave parts unknown; what is made of them is checked by the types of the tables.
 _operator: Any = operator
 _numpy: Any = np
+_NO_REAL: Final = np.dtype(np.int64)
+_MOST_BITS: Final = 64
+_WIDE: Final = 8
+"""Bytes of integers whose limits a double does not hold."""
 
 
 def is_array(value: Plain) -> TypeGuard[Array]:
@@ -27,16 +31,30 @@ def numpy_type(dtype: str) -> "np.dtype[Any]":
     return np.dtype(np.bool_ if dtype in ("bool", "uint1") else dtype)
 
 
-def cast(value: Plain, dtype: str) -> Plain:
-    """Convert elements; floats become integers by truncation. Integers for all lanes stay exact numbers of Python."""
+def of_dtype(value: Plain, dtype: str) -> Plain:
+    """Return what a register of `dtype` holds of a result: integers wrap around, those for all lanes are Python's."""
     kind = numpy_type(dtype)
     if is_array(value):
-        return value.astype(kind)
+        return value if value.dtype == kind else value.astype(kind)
     if kind.kind in "iu":
         bits = 8 * kind.itemsize
         number = int(value) & ((1 << bits) - 1)
         return number - (1 << bits) if kind.kind == "i" and number >> (bits - 1) else number
     return bool(value) if kind.kind == "b" else kind.type(value)
+
+
+def cast(value: Plain, dtype: str) -> Plain:
+    """Convert elements: floats become integers by truncation, the nearest that the dtype holds, and 0 of NaN."""
+    kind = numpy_type(dtype)
+    if kind.kind not in "iu" or not _is_real(value):
+        return of_dtype(value, dtype)
+    limits = np.iinfo(kind)
+    # A float's neighbours are too far apart for the limits of wide integers: these are chosen, not converted.
+    real = np.where(np.isnan(value), 0.0, value).astype(np.float64)
+    low, high = real < float(limits.min), real >= float(limits.max) + (kind.itemsize < _WIDE)
+    inside = np.where(low | high, 0.0, real).astype(kind)
+    found = np.where(high, kind.type(limits.max), np.where(low, kind.type(limits.min), inside))
+    return found if is_array(value) else int(found)
 
 
 def select(condition: Plain, yes: Plain, no: Plain) -> Plain:
@@ -59,26 +77,44 @@ def _is_array(*values: Plain) -> bool:
     return any(map(is_array, values))
 
 
+def _is_real(*values: Plain) -> bool:
+    return any(isinstance(item, float) or getattr(item, "dtype", _NO_REAL).kind == "f" for item in values)
+
+
+def _divided(a: Plain, b: Plain) -> Plain:
+    return a / b if _is_real(a, b) else _truncated_quotient(a, b)
+
+
 def _floor_divided(a: Plain, b: Plain) -> Plain:
+    if _is_real(a, b):
+        return np.floor(np.true_divide(a, b))
     if _is_array(a, b):
         return np.floor_divide(a, b)
     return a // b if b else 0
 
 
 def _floor_remainder(a: Plain, b: Plain) -> Plain:
+    if _is_real(a, b):
+        return a - np.floor(np.true_divide(a, b)) * b
     if _is_array(a, b):
         return np.mod(a, b)
     return a % b if b else 0
 
 
 def _truncated_quotient(a: Plain, b: Plain) -> Plain:
-    if _is_array(a, b):
-        return np.sign(a) * np.sign(b) * (np.abs(a) // np.where(np.asarray(b) == 0, 1, np.abs(b)))
-    return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    if _is_real(a, b):
+        return np.trunc(np.true_divide(a, b))
+    below = _floor_divided(a, b)
+    is_above = (_floor_remainder(a, b) != 0) & ((a < 0) != (b < 0))
+    return below + (is_above.astype(below.dtype) if is_array(is_above) else int(is_above))
 
 
 def _truncated_remainder(a: Plain, b: Plain) -> Plain:
-    return a - _truncated_quotient(a, b) * b
+    return np.fmod(a, b) if _is_real(a, b) else a - _truncated_quotient(a, b) * b
+
+
+def _shifted_left(a: Plain, b: Plain) -> Plain:
+    return a << b if _is_array(a, b) or 0 <= b < _MOST_BITS else 0
 
 
 def _and(a: Plain, b: Plain) -> Plain:
@@ -95,11 +131,11 @@ def _not(a: Plain) -> Plain:
 
 BINARY: Final[Mapping[str, Callable[[Plain, Plain], Plain]]] = MappingProxyType(
     {
-        "+": _operator.add, "-": _operator.sub, "*": _operator.mul, "/": _operator.truediv,
+        "+": _operator.add, "-": _operator.sub, "*": _operator.mul, "/": _divided,
         "//": _floor_divided, "%": _floor_remainder, "truncdiv": _truncated_quotient, "truncmod": _truncated_remainder,
         "min": _minimum, "max": _maximum, "and": _and, "or": _or, "==": _operator.eq, "!=": _operator.ne,
         "<": _operator.lt, "<=": _operator.le, ">": _operator.gt, ">=": _operator.ge, "&": _operator.and_,
-        "|": _operator.or_, "^": _operator.xor, "<<": _operator.lshift, ">>": _operator.rshift,
+        "|": _operator.or_, "^": _operator.xor, "<<": _shifted_left, ">>": _operator.rshift,
     }
 )  # fmt: skip
 UNARY: Final[Mapping[str, Callable[[Plain], Plain]]] = MappingProxyType(
@@ -124,6 +160,12 @@ def _reciprocal_root(x: Plain) -> Plain:
     return np.asarray(x).dtype.type(1) / np.sqrt(x)
 
 
+def _popcount(x: Plain) -> Plain:
+    """Count the bits of two's complement, where NumPy counts those of the absolute value."""
+    bits = np.asarray(x)
+    return np.bitwise_count(bits.view(f"u{bits.dtype.itemsize}"))[()]
+
+
 _erf_of_number: Final = np.vectorize(math.erf, otypes=[np.float64])
 
 
@@ -134,7 +176,7 @@ def _erf(x: Plain) -> Plain:
 _NAMES_OF_NUMPY: Final = (
     "exp exp2 log log2 log10 log1p sqrt tanh sin cos tan sinh cosh floor ceil trunc fmod isnan isinf isfinite copysign "
     "hypot ldexp asin:arcsin acos:arccos atan:arctan atan2:arctan2 asinh:arcsinh acosh:arccosh atanh:arctanh "
-    "round:rint nearbyint:rint fabs:abs pow:power popcount:bitwise_count"
+    "round:rint nearbyint:rint fabs:abs pow:power"
 )
 """What NumPy computes, with NumPy's name where that is another one."""
 FUNCTIONS: Final[Mapping[str, Callable[..., Plain]]] = MappingProxyType(
@@ -144,7 +186,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Plain]]] = MappingProxyType(
             for name, _, other in (item.partition(":") for item in _NAMES_OF_NUMPY.split())
         },
         "rsqrt": _reciprocal_root, "sigmoid": _sigmoid, "erf": _erf, "abs": abs, "fma": _multiplied_and_added,
-        "likely": _itself, "shift_left": _operator.lshift, "shift_right": _operator.rshift,
+        "likely": _itself, "popcount": _popcount, "shift_left": _shifted_left, "shift_right": _operator.rshift,
         "bitwise_and": _operator.and_, "bitwise_or": _operator.or_, "bitwise_xor": _operator.xor,
         "bitwise_not": _operator.invert,
     }

@@ -21,11 +21,24 @@ from relax_core.ir.prim import (
     dtype_of,
 )
 from relax_core.ir.tir import Buffer, BufferLoad
-from relax_core.ops.kernels.numbers import BINARY, FUNCTIONS, UNARY, Array, Plain, cast, is_array, numpy_type, select
+from relax_core.ops.kernels.numbers import (
+    BINARY,
+    FUNCTIONS,
+    UNARY,
+    Array,
+    Plain,
+    cast,
+    is_array,
+    numpy_type,
+    of_dtype,
+    select,
+)
 
 Values: TypeAlias = dict[PrimVar, Plain]
 Compute: TypeAlias = Callable[[Values], Plain]
-_NARROW: Final = ("bfloat16", "float8", "float6", "float4")
+_DIVISIONS: Final = ("/", "//", "%", "truncdiv", "truncmod")
+_SHIFTS: Final = ("<<", ">>")
+_NARROW: Final = ("bfloat16", "float8_", "float6_", "float4_")
 """Dtypes, by their first letters, in which NumPy does not compute as a prim func does."""
 
 
@@ -88,12 +101,15 @@ class Computations:
         return lambda _: value
 
     def _binary(self, expr: Binary) -> Compute:
-        a, b, function = self.of(expr.a), self.of(expr.b), BINARY[expr.op]
-        return lambda values: function(a(values), b(values))
+        a, b, function, dtype = self.of(expr.a), self.of(expr.b), BINARY[expr.op], expr.dtype
+        if expr.op in _DIVISIONS or expr.op in _SHIFTS:
+            function = _checked(expr, function)
+        return lambda values: of_dtype(function(a(values), b(values)), dtype)
 
     def _unary(self, expr: Unary) -> Compute:
-        a, function = self.of(expr.a), UNARY[expr.op]
-        return lambda values: function(a(values))
+        op = "not" if expr.op == "~" and expr.dtype == "bool" else expr.op
+        a, function, dtype = self.of(expr.a), UNARY[op], expr.dtype
+        return lambda values: of_dtype(function(a(values)), dtype)
 
     def _cast(self, expr: Cast) -> Compute:
         value, dtype = self.of(expr.value), expr.dtype
@@ -123,10 +139,27 @@ class Computations:
         function = FUNCTIONS.get(expr.name)
         if function is None:
             unsupported(f"`{show_prim(expr)}`")
-        args = tuple(map(self.of, expr.args))
-        return lambda values: function(*(arg(values) for arg in args))
+        args, dtype = tuple(map(self.of, expr.args)), expr.dtype
+        return lambda values: of_dtype(function(*(arg(values) for arg in args)), dtype)
 
     def _load(self, expr: BufferLoad) -> Compute:
         array = self.array_of(expr.buffer)
         place = self.indices(expr.indices, array.shape)
         return lambda values: array[place(values)]
+
+
+def _checked(expr: Binary, function: Callable[[Plain, Plain], Plain]) -> Callable[[Plain, Plain], Plain]:
+    """Return a division or a shift of integers that raises where a kernel stops; floats divide by anything."""
+    kind = numpy_type(dtype_of(expr.a))
+    if kind.kind not in "iu":
+        return function
+    text, bits = show_prim(expr), 8 * kind.itemsize
+
+    def compute(a: Plain, b: Plain) -> Plain:
+        if expr.op in _DIVISIONS and np.any(b == 0):
+            raise ZeroDivisionError(f"`{text}` divides by zero")
+        if expr.op in _SHIFTS and np.any((b < 0) | (b >= bits)):
+            raise ArithmeticError(f"`{text}` shifts by more bits than there are")
+        return function(a, b)
+
+    return compute

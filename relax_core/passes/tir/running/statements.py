@@ -39,14 +39,17 @@ def run_prim_func(function: PrimFunc, arrays: Sequence[Array], scalars: Sequence
     """Run a prim func on arrays, its buffers in order, and return them as they are then; `scalars` come behind them.
 
     Raises:
-        NoValueError: it does what is not evaluated here, or is not made for these shapes.
-        IndexError: an element that it uses is out of range.
+        NoValueError: it does what is not evaluated here, is not made for these shapes, or stops.
     """
     try:
         return _run(function, arrays, scalars, at_once=True)
-    except IndexError:
-        # An access that only some instances make may be out of range for the others.
+    except (IndexError, ArithmeticError):
+        # What only some instances do may stop the others.
+        pass
+    try:
         return _run(function, arrays, scalars, at_once=False)
+    except (IndexError, ArithmeticError) as error:
+        raise NoValueError(str(error)) from None
 
 
 def _run(function: PrimFunc, given: Sequence[Array], scalars: Sequence[int], *, at_once: bool) -> tuple[Array, ...]:
