@@ -1,6 +1,7 @@
 """The types of calls: of operators, functions, prim funcs, packed functions and closures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -52,14 +53,32 @@ def type_of_call(context: TypingContext, call: Call, callee: Type, arg_types: tu
     """Return the type of a call whose callee and arguments are typed; problems are reported in `context`."""
     match call.op:
         case Op(name=name):
-            return _operator(context, call, name, arg_types)
-        case ExternFunc(annotation=None):
-            return check_call_packed(context, call, arg_types)
+            return _once(context, call, name, arg_types, partial(_operator, context, call, name, arg_types))
+        case ExternFunc(name=name, annotation=None):
+            return _once(context, call, ("", name), arg_types, partial(check_call_packed, context, call, arg_types))
         case GlobalVar(name=name) as var if isinstance(prim_func := context.signature_of.get(name), PrimFunc):
             context.type_of[var] = FuncType(None, OBJECT, context.is_pure(prim_func))
-            return _direct(context, call, prim_func, arg_types)
+            return _once(context, call, prim_func, arg_types, partial(_direct, context, call, prim_func, arg_types))
         case _:
-            pass
+            return _of_function(context, call, callee, arg_types)
+
+
+def _once(
+    context: TypingContext, call: Call, head: Hashable, arg_types: tuple[Type, ...], typed: Callable[[], Type]
+) -> Type:
+    """Return the type of a call that is alike, else what `typed` gives, which is kept if nothing is wrong with it."""
+    key = context.alike.key(call, head, arg_types, context.signature_of)
+    found = None if key is None else context.alike.type_of.get(key)
+    if found is not None:
+        return found
+    mark = len(context.diagnostics)
+    found = typed()
+    if key is not None and len(context.diagnostics) == mark:
+        context.alike.type_of[key] = found
+    return found
+
+
+def _of_function(context: TypingContext, call: Call, callee: Type, arg_types: tuple[Type, ...]) -> Type:
     match callee:
         case FuncType(params=None, ret=ret):
             return _declared(context, call) or ret

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from relax_core.check.calls import type_of_call
+from relax_core.check.kept.unchanged import is_unchanged, same_object, unchanged_type
 from relax_core.check.prim.prims import is_object_for_prim, mixing_hint, object_for_prim
 from relax_core.check.size import bounded
 from relax_core.check.typing_context import TypingContext, constant_type, contradicted, declared_signature
-from relax_core.check.unchanged import same_object, unchanged_type
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
 from relax_core.ir.expr import (
     OBJECT,
@@ -53,6 +53,10 @@ Steps: TypeAlias = Generator[Expr, Type, Type]
 # Each level of nested recursive functions doubles the work.
 _MAX_RETYPING = 3
 _OPAQUE = FuncType(None, OBJECT, is_pure=False)
+
+
+class ForeignExprError(AssertionError):
+    """Typing met an expression that Relax does not have: whoever hands it a module has to look at its dialect."""
 
 
 def type_of(context: TypingContext, root: Expr) -> Type:
@@ -162,7 +166,7 @@ def _steps(context: TypingContext, expr: Expr) -> Steps:
         case Function():
             return _function(context, expr)
         case _:
-            raise AssertionError(f"{type(expr).__name__} is not an expression of Relax")
+            raise ForeignExprError(f"{type(expr).__name__} is not an expression of Relax")
 
 
 def _call(context: TypingContext, call: Call) -> Steps:
@@ -230,6 +234,8 @@ def _sequence(context: TypingContext, expr: SeqExpr) -> Steps:
             case _:
                 pass
     for binding in bindings:
+        if is_unchanged(context, binding):
+            continue
         value = yield binding.value
         _bind(context, binding, value)
     return (yield expr.body)
@@ -243,6 +249,7 @@ def _predeclare(context: TypingContext, var: Var, function: Function) -> None:
 
 
 def _bind(context: TypingContext, binding: Binding, value: Type) -> None:
+    context.bindings.add(binding)
     match binding:
         case MatchCast(var=var, type=target):
             context.type_of[var] = _cast(context, binding, value, target)

@@ -1,12 +1,14 @@
 """Type inference: the side table of types of a module, with symbolic shapes."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from relax_core.check.expressions import result_type, type_of
 from relax_core.check.inference import Inference
+from relax_core.check.kept.alike import AlikeCalls
 from relax_core.check.order import called_globals, components
 from relax_core.check.relay import infer as relay
 from relax_core.check.size import bounded
@@ -14,7 +16,7 @@ from relax_core.check.typing_context import NOTHING_EARLIER, Earlier, Signature,
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.expr import OBJECT, Function, FuncType, GlobalVar, Type
+from relax_core.ir.expr import OBJECT, Binding, Function, FuncType, GlobalVar, Type
 from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
@@ -26,6 +28,8 @@ class _Typed:
 
     rests_on: tuple[tuple[str, Signature | None], ...]
     type_of: Mapping[Node, Type]
+    bindings: AbstractSet[Binding]
+    alike: AlikeCalls
     signature: FuncType
     diagnostics: tuple[Diagnostic, ...]
 
@@ -129,7 +133,7 @@ class Inferencer:
         latest = next(filter(None, typed), None)
         if latest is None or latest.diagnostics:
             return NOTHING_EARLIER
-        return Earlier(latest.type_of, dict(latest.rests_on))
+        return Earlier(latest.type_of, dict(latest.rests_on), latest.bindings, latest.alike)
 
     def _typed(
         self,
@@ -138,7 +142,10 @@ class Inferencer:
         signature_of: dict[str, Signature],
         earlier: Earlier = NOTHING_EARLIER,
     ) -> _Typed:
-        context = TypingContext(signature_of, var.name, fallback=function, is_pure_of=self._is_pure_of, earlier=earlier)
+        context = TypingContext(
+            signature_of, var.name, fallback=function, is_pure_of=self._is_pure_of, earlier=earlier,
+            alike=earlier.alike or AlikeCalls(),
+        )  # fmt: skip
         params = tuple(context.declare(param) for param in function.params)
         symbols = dict(context.symbols)
         body = type_of(context, function.body)
@@ -146,7 +153,8 @@ class Inferencer:
         signature = bounded(FuncType(params, ret, function.is_pure))
         assert isinstance(signature, FuncType), "a bounded function type is one"
         rests_on = tuple((name, signature_of.get(name)) for name in context.used_globals if name != var.name)
-        return _Typed(rests_on, MappingProxyType(context.type_of), signature, tuple(context.diagnostics))
+        types = MappingProxyType(context.type_of)
+        return _Typed(rests_on, types, context.bindings, context.alike, signature, tuple(context.diagnostics))
 
 
 def _any(signature: FuncType) -> FuncType:

@@ -1,15 +1,18 @@
 """The state of typing one function: types found, symbols in scope, diagnostics."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
+from relax_core.check.kept.alike import AlikeCalls
 from relax_core.check.prim.prim_purity import is_pure_prim_func
 from relax_core.check.unify import UNKNOWN
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.expr import (
     OBJECT,
+    Binding,
     Call,
     Dims,
     Expr,
@@ -26,7 +29,7 @@ from relax_core.ir.expr import (
     Var,
 )
 from relax_core.ir.node import Node
-from relax_core.ir.prim import PrimVar, const
+from relax_core.ir.prim import IntImm, PrimVar, const
 from relax_core.ir.rewriting.substitute import free_symbols, map_type
 from relax_core.ir.tir import PrimFunc
 from relax_core.ops.show import show_type
@@ -63,13 +66,15 @@ def _variables(args: tuple[Expr, ...]) -> Iterator[Var]:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What typing an earlier form of a function gave, and the globals that it rests on, by identity."""
+    """What typing an earlier form of a function gave, its bindings, and the globals that it rests on, by identity."""
 
     type_of: Mapping[Node, Type]
     signature_of: Mapping[str, Signature | None]
+    bindings: AbstractSet[Binding]
+    alike: AlikeCalls | None = None
 
 
-NOTHING_EARLIER = Earlier(MappingProxyType({}), MappingProxyType({}))
+NOTHING_EARLIER = Earlier(MappingProxyType({}), MappingProxyType({}), frozenset())
 
 
 @dataclass(slots=True)
@@ -92,6 +97,9 @@ class TypingContext:
     is_pure_of: MutableMapping[PrimFunc, bool] = field(default_factory=dict[PrimFunc, bool])
     """What is known of prim funcs; the others are looked into when they are met."""
     earlier: Earlier = NOTHING_EARLIER
+    bindings: set[Binding] = field(default_factory=set[Binding])
+    """Those that were typed."""
+    alike: AlikeCalls = field(default_factory=AlikeCalls)
 
     def is_pure(self, prim_func: PrimFunc) -> bool:
         """Tell whether a prim func is pure; its body is read once."""
@@ -143,6 +151,13 @@ class TypingContext:
 
     def bind_symbols_of(self, type_: Type) -> tuple[PrimVar, ...]:
         """Bring the symbols of `type_` into scope and return those that were not in it."""
+        match type_:
+            case TensorType(shape=tuple() as dims) | ShapeType(values=tuple() as dims) if all(
+                type(item) is IntImm or item in self.symbols for item in dims
+            ):
+                return ()
+            case _:
+                pass
         added = tuple(symbol for symbol in free_symbols(type_) if symbol not in self.symbols)
         self.symbols.update(dict.fromkeys(added))
         return added

@@ -1,7 +1,7 @@
 """Run a pass defensively: a module comes back, or diagnostics that say what happened instead."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -52,15 +52,19 @@ def is_of_library(pass_: Pass) -> bool:
     return any(item is pass_ for item in PASSES.values())
 
 
-def faults_in(module: IRModule, name: str, allowed: tuple[str, ...] = ()) -> tuple[Diagnostic, ...]:
+def faults_in(
+    module: IRModule, name: str, allowed: tuple[str, ...] = (), before: Iterable[IRModule] = ()
+) -> tuple[Diagnostic, ...]:
     """Return PS017 with the errors of `module`, which the pass `name` left, but for those with the codes `allowed`.
 
-    Linear in the module. It takes about as long as a pass does, so it is not asked after passes of the library.
+    `before` are modules that it was made from, the latest first: only what changed since is looked at.
     """
     hint = "run `rc.check` on the `rejected` module of this stage"
     try:
         with collector_held():
-            errors = [item for item in check(module) if item.severity == "error" and item.code not in allowed]
+            errors = [
+                item for item in check(module, before=before) if item.severity == "error" and item.code not in allowed
+            ]
     except MemoryError:
         raise
     except Exception as error:

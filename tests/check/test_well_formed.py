@@ -255,4 +255,4 @@ LOCALS = """
 def test_local_functions_may_refer_to_themselves_and_to_later_ones() -> None:
     module = module_of(LOCALS)
     assert check(module) == ()
-    assert well_formed(module, infer(module)) == ()
+    assert well_formed(module, infer(module))[0] == ()

@@ -89,7 +89,7 @@ def _devices(function: Function, facts: DefUses) -> Iterator[tuple[str, Node]]:
     for item in facts.definitions:
         for device in _devices_of(item.var.annotation):
             yield device, item.var if item.var.span is not None else item.place
-    for visit in facts.visits:
+    for visit in facts.visits[Call]:
         match visit.node:
             case Call(op=Op(name="relax.to_vdevice"), args=(_, PrimValue(value=StringImm(value=str(device))))):
                 yield device, visit.node

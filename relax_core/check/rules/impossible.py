@@ -28,14 +28,14 @@ def impossible_types(types: Mapping[Node, Type]) -> Iterator[Diagnostic]:
 
     What is computed from such a tensor is not reported again. Complexity: linear in the number of types.
     """
-    sound: set[Type] = set()
+    suspects = {type_ for type_ in set(types.values()) if _problem_of(type_) or _problem_of_dtype(type_)}
     told: set[Problem] = set()
-    for node, type_ in types.items():
-        if type_ in sound:
+    for node, type_ in types.items() if suspects else ():
+        if type_ not in suspects:
             continue
         problem = _problem_of(type_) or (_problem_of_dtype(type_) if isinstance(node, Call) else None)
         if problem is None:
-            sound.add(type_)
+            suspects.remove(type_)
         elif isinstance(node, Expr) and not isinstance(node, Function) and problem not in told:
             told.add(problem)
             yield _diagnostic(node, problem)

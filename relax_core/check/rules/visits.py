@@ -1,19 +1,27 @@
 """A walk through a function that knows at each node what is defined: the facts that well-formedness rules read."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from relax_core.check.kept.flat import flat_binding
+from relax_core.check.purity import is_unchecked
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
     Call,
+    Constant,
     DataflowBlock,
     DataflowVar,
     Expr,
     Function,
     FuncType,
+    GlobalVar,
     If,
     MatchCast,
+    Op,
     PrimValue,
     SeqExpr,
     ShapeExpr,
@@ -28,6 +36,8 @@ from relax_core.ir.node import Node, nodes_in, preorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import type_nodes
 
+LOOKED_AT = (Call, Constant, GlobalVar, If, Op)
+"""The classes of expressions whose visits rules read."""
 UseProblem: TypeAlias = Literal["undefined", "too early", "out of scope", "dataflow"]
 
 
@@ -68,14 +78,52 @@ class WrongSymbol:
     holder: Node
 
 
+@dataclass(frozen=True, slots=True)
+class BindingContext:
+    """Where a binding stands: inside a dataflow block or not, in a function that promises to be pure, and what symbols
+    have a value there.
+    """
+
+    is_in_dataflow: bool
+    is_in_pure: bool
+    symbols: frozenset[PrimVar]
+
+    def allows(self, earlier: "BindingContext") -> bool:
+        """Tell whether what was well-formed at an `earlier` place is so at this one."""
+        return self is earlier or (
+            self.is_in_dataflow == earlier.is_in_dataflow
+            and self.is_in_pure <= earlier.is_in_pure
+            and self.symbols >= earlier.symbols
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an earlier form of a function, in which nothing was wrong, tells of this one.
+
+    `contexts` are those of its bindings, and `globals` the prim funcs that are what they were.
+    """
+
+    contexts: Mapping[Binding, BindingContext] = field(default_factory=lambda: MappingProxyType({}))
+    globals: frozenset[GlobalVar] = frozenset()
+
+
+NOTHING_KNOWN = Known()
+
+
 @dataclass(slots=True)
 class DefUses:
-    """What a walk through a function found, each list in the order of the text."""
+    """What a walk through a function found, each list in the order of the text.
 
-    visits: list[Visit] = field(default_factory=list[Visit])
+    Of bindings that are known to be well-formed it holds the `contexts` only. `visits` are those of the classes
+    `LOOKED_AT`, by class.
+    """
+
+    visits: Mapping[type[Expr], list[Visit]] = field(default_factory=lambda: {kind: [] for kind in LOOKED_AT})
     definitions: list[Definition] = field(default_factory=list[Definition])
     wrong_uses: list[WrongUse] = field(default_factory=list[WrongUse])
     wrong_symbols: list[WrongSymbol] = field(default_factory=list[WrongSymbol])
+    contexts: dict[Binding, BindingContext] = field(default_factory=dict[Binding, BindingContext])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,36 +160,45 @@ class _CloseBlock:
     is_in_dataflow: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Bindings:
+    """What is left of the bindings of a block."""
+
+    rest: Iterator[Binding]
+
+
 _COMPOUND = (Call, Tuple, TupleGetItem, If, SeqExpr, Function)
 """What has parts that are expressions."""
-_Step: TypeAlias = _Enter | _Bind | _OpenBlock | _CloseScope | _CloseBlock
+_Step: TypeAlias = _Enter | _Bind | _Bindings | _OpenBlock | _CloseScope | _CloseBlock
 
 
-def facts_of(function: Function) -> DefUses:
-    """Walk through `function` and everything in it, without recursion. Complexity: linear."""
-    walk = _Walk(function)
+def facts_of(function: Function, known: Known = NOTHING_KNOWN) -> DefUses:
+    """Walk through `function` and everything in it that is not `known`, without recursion. Complexity: linear."""
+    walk = _Walk(function, known)
     walk.run()
     return walk.facts
 
 
 class _Walk:
-    def __init__(self, root: Function) -> None:
+    def __init__(self, root: Function, known: Known) -> None:
         self.facts = DefUses()
         self._root = root
+        self._known = known
         self._function = root
         self._is_in_dataflow = False
         self._order: list[Var] = []
         self._visible: set[Var] = set()
         self._seen: dict[Var, UseProblem] = {}
-        self._later: set[Var] = set()
         self._symbol_order: list[PrimVar] = []
         self._symbols: set[PrimVar] = set()
         self._stack: list[_Step] = []
+        self._context: BindingContext | None = None
+
+    @cached_property
+    def _bound(self) -> frozenset[Var]:
+        return frozenset(part.var for part in nodes_in(self._root) if isinstance(part, Binding))
 
     def run(self) -> None:
-        for part in nodes_in(self._root):
-            if isinstance(part, Binding):
-                self._later.add(part.var)
         self._stack.append(_Enter(self._root, self._root))
         while self._stack:
             match self._stack.pop():
@@ -149,8 +206,11 @@ class _Walk:
                     self._enter(expr, holder)
                 case _Bind(binding=binding):
                     self._bind(binding)
+                case _Bindings(rest=rest):
+                    self._enter_bindings(rest)
                 case _OpenBlock(is_dataflow=is_dataflow, functions=functions):
                     self._is_in_dataflow = self._is_in_dataflow or is_dataflow
+                    self._context = None
                     for binding in functions:
                         self._define(binding.var, binding, is_early=True)
                 case _CloseBlock() as step:
@@ -162,12 +222,15 @@ class _Walk:
         if isinstance(expr, Var):
             self._use(expr, holder)
             return
-        self.facts.visits.append(Visit(expr, self._function, self._is_in_dataflow, holder))
+        visits = self.facts.visits.get(type(expr))
+        if visits is not None:
+            visits.append(Visit(expr, self._function, self._is_in_dataflow, holder))
         match expr:
             case Call(op=op, args=args, type_args=type_args):
                 for type_ in type_args:
                     self._check_type(type_, expr)
-                self._enter_all((op, *args), expr)
+                # An operator that is called is no value.
+                self._enter_all(args if isinstance(op, Op) else (op, *args), expr)
             case Tuple(fields=fields):
                 self._enter_all(fields, expr)
             case TupleGetItem(tuple_value=value):
@@ -212,16 +275,50 @@ class _Walk:
                     self._define(binding.var, binding, is_early=True)
             inside = tuple(item for item in functions if isinstance(item.var, DataflowVar))
             steps.append(_OpenBlock(isinstance(block, DataflowBlock), inside))
-            for binding in block.bindings:
-                steps += [_Enter(binding.value, binding), _Bind(binding)]
+            steps.append(_Bindings(iter(block.bindings)))
             steps.append(_CloseBlock(close.variable_count, self._is_in_dataflow))
         self._push(*steps, _Enter(expr.body, expr), close)
+
+    def _enter_bindings(self, rest: Iterator[Binding]) -> None:
+        """Enter bindings in order, those whose values have nothing that has to wait at once."""
+        stack = self._stack
+        for binding in rest:
+            if self._context is None:
+                self._context = self._current_context()
+            if not self._is_known(binding, self._context):
+                self.facts.contexts[binding] = self._context
+                height = len(stack)
+                self._enter(binding.value, binding)
+                if len(stack) > height:
+                    stack[height:height] = [_Bindings(rest), _Bind(binding)]
+                    return
+                self._bind(binding)
+
+    def _current_context(self) -> BindingContext:
+        is_in_pure = self._function.is_pure and not is_unchecked(self._root)
+        return BindingContext(self._is_in_dataflow, is_in_pure, frozenset(self._symbols))
+
+    def _is_known(self, binding: Binding, context: BindingContext) -> bool:
+        """Tell whether a binding is known to be well-formed at its place; if so its variable is defined."""
+        earlier = self._known.contexts.get(binding)
+        if earlier is None or not context.allows(earlier):
+            return False
+        flat = flat_binding(binding)
+        var = binding.var
+        if flat is None or var in self._visible or var in self._seen:
+            return False
+        if not self._visible.issuperset(flat.reads) or not self._known.globals.issuperset(flat.globals):
+            return False
+        self.facts.contexts[binding] = context
+        self._order.append(var)
+        self._visible.add(var)
+        return True
 
     def _enter_function(self, function: Function) -> None:
         close = _CloseScope(
             len(self._order), len(self._symbol_order), self._function, self._is_in_dataflow, checked_return=function
         )
-        self._function, self._is_in_dataflow = function, False
+        self._function, self._is_in_dataflow, self._context = function, False, None
         for param in function.params:
             self._define(param, function)
             self._bind_symbols(param.annotation)
@@ -253,7 +350,7 @@ class _Walk:
 
     def _use(self, var: Var, holder: Node) -> None:
         if var not in self._visible:
-            problem = self._seen.get(var, "too early" if var in self._later else "undefined")
+            problem = self._seen.get(var) or ("too early" if var in self._bound else "undefined")
             self.facts.wrong_uses.append(WrongUse(var, holder, problem))
 
     def _close_block(self, step: _CloseBlock) -> None:
@@ -263,6 +360,7 @@ class _Walk:
                     self._visible.discard(var)
                     self._seen[var] = "dataflow"
         self._is_in_dataflow = step.is_in_dataflow
+        self._context = None
 
     def _close_scope(self, step: _CloseScope) -> None:
         if step.checked_return is not None and step.checked_return.ret_type is not None:
@@ -275,9 +373,11 @@ class _Walk:
             self._symbols.difference_update(self._symbol_order[step.symbol_count :])
             del self._symbol_order[step.symbol_count :]
         self._function, self._is_in_dataflow = step.function, step.is_in_dataflow
+        self._context = None
 
     def _bind_symbols(self, type_: Type | None) -> None:
         """Bring the symbols that are a whole dimension of `type_` into scope."""
+        self._context = None
         if isinstance(type_, FuncType):
             return
         if isinstance(type_, TupleType):
@@ -306,7 +406,7 @@ class _Walk:
 
     def _check_prims(self, values: tuple[PrimExpr, ...], holder: Node) -> None:
         for value in values:
-            if isinstance(value, IntImm):
+            if type(value) is IntImm or value in self._symbols:
                 continue
             for part in (value,) if isinstance(value, PrimVar) else preorder(value):
                 if isinstance(part, PrimVar) and part not in self._symbols:

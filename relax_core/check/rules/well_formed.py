@@ -3,11 +3,12 @@
 See: tvm/src/relax/analysis/well_formed.cc
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from relax_core.check.infer import Inference
+from relax_core.check.kept.flat import TIR_CALLS
 from relax_core.check.prim.prim_scopes import scopes
 from relax_core.check.purity import impurity_of, is_unchecked
 from relax_core.check.rules.declarations import (
@@ -18,11 +19,12 @@ from relax_core.check.rules.declarations import (
     written_inputs,
 )
 from relax_core.check.rules.unbound import unbound, without_data
-from relax_core.check.rules.visits import DefUses, facts_of
+from relax_core.check.rules.visits import NOTHING_KNOWN, BindingContext, DefUses, Known, facts_of
 from relax_core.check.typing_context import fields_of, show_callee
 from relax_core.diagnostics import Diagnostic, Severity
-from relax_core.ir.attrs import attr
+from relax_core.ir.attrs import Attrs, attr
 from relax_core.ir.expr import (
+    Binding,
     Call,
     Constant,
     DataflowVar,
@@ -41,13 +43,20 @@ from relax_core.ir.expr import (
     Var,
     op_name,
 )
-from relax_core.ir.module import IRModule
+from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.source import Span
 
-_TIR_CALLS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """What is kept of a module in which nothing is wrong: its definitions, and by function the contexts of bindings."""
+
+    definitions: Mapping[GlobalVar, BaseFunc]
+    contexts: Mapping[str, Mapping[Binding, BindingContext]]
+    global_infos: Attrs
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +80,34 @@ class Rule:
     check: Check
 
 
-def well_formed(module: IRModule, inference: Inference) -> tuple[Diagnostic, ...]:
-    """Return what breaks the rules, in the order of the functions and then of the rules."""
-    facts = tuple((var, function, facts_of(function)) for var, function in module.relax_functions)
+def well_formed(
+    module: IRModule, inference: Inference, earlier: Sound | None = None
+) -> tuple[tuple[Diagnostic, ...], Sound]:
+    """Return what breaks the rules, in the order of the rules, and what to keep of the module if nothing is wrong.
+
+    Bindings of an `earlier` form of the module are not looked at again where all that their rules read is as it was.
+    """
+    known = _known(module, earlier)
+    facts = tuple(
+        (var, function, facts_of(function, known.get(var.name, NOTHING_KNOWN)))
+        for var, function in module.relax_functions
+    )
     checked = Checked(module, inference, facts)
-    return tuple(diagnostic for rule in RULES for diagnostic in rule.check(checked))
+    found = tuple(diagnostic for rule in RULES for diagnostic in rule.check(checked))
+    definitions = {item.var: item.function for item in module}
+    return found, Sound(definitions, {var.name: item.contexts for var, _, item in facts}, module.global_infos)
+
+
+def _known(module: IRModule, earlier: Sound | None) -> Mapping[str, Known]:
+    """Return what an earlier form tells of each function: nothing if the devices that it lists are others."""
+    if earlier is None or earlier.global_infos != module.global_infos:
+        return {}
+    same = frozenset(
+        item.var
+        for item in module
+        if isinstance(item.function, PrimFunc) and earlier.definitions.get(item.var) is item.function
+    )
+    return {name: Known(contexts, same) for name, contexts in earlier.contexts.items()}
 
 
 def _place(*nodes: Node | None) -> Span | None:
@@ -105,7 +137,7 @@ def _defined_before_use(checked: Checked) -> Iterator[Diagnostic]:
 
 def _data_is_there(checked: Checked) -> Iterator[Diagnostic]:
     for _, function, facts in checked.facts:
-        yield from without_data(function, (visit.node for visit in facts.visits))
+        yield from without_data(function, (visit.node for kind in (Call, Constant) for visit in facts.visits[kind]))
 
 
 def _dataflow_vars_inside(checked: Checked) -> Iterator[Diagnostic]:
@@ -128,7 +160,7 @@ def _dataflow_vars_inside(checked: Checked) -> Iterator[Diagnostic]:
 
 def _pure_dataflow(checked: Checked) -> Iterator[Diagnostic]:
     for _, function, facts in checked.facts:
-        for visit in facts.visits:
+        for visit in facts.visits[Call]:
             words = impurity_of(visit.node, checked.inference.types)
             if words is None:
                 continue
@@ -174,11 +206,12 @@ def _unique_params(checked: Checked) -> Iterator[Diagnostic]:
 
 
 def _globals_exist(checked: Checked) -> Iterator[Diagnostic]:
+    definition_of = {item.var.name: item for item in reversed(checked.module.definitions)}
     for _, function, facts in checked.facts:
-        for visit in facts.visits:
+        for visit in facts.visits[GlobalVar]:
             match visit.node:
                 case GlobalVar(name=name) as var:
-                    found = checked.module.find(name)
+                    found = definition_of.get(name)
                     if found is None:
                         names = ", ".join(checked.module.names)
                         yield _diagnostic(
@@ -218,8 +251,8 @@ def _private_without_symbol(checked: Checked) -> Iterator[Diagnostic]:
 
 def _no_if_in_dataflow(checked: Checked) -> Iterator[Diagnostic]:
     for _, _, facts in checked.facts:
-        for visit in facts.visits:
-            if visit.is_in_dataflow and isinstance(visit.node, If):
+        for visit in facts.visits[If]:
+            if visit.is_in_dataflow:
                 yield _diagnostic(
                     "WF010",
                     "a dataflow block has no conditional",
@@ -231,13 +264,13 @@ def _no_if_in_dataflow(checked: Checked) -> Iterator[Diagnostic]:
 
 def _callees(checked: Checked) -> Iterator[Diagnostic]:
     for _, function, facts in checked.facts:
-        for visit in facts.visits:
+        for visit in (*facts.visits[Call], *facts.visits[Op]):
             match visit.node:
                 case Call(op=Constant() | PrimValue() | ShapeExpr() | Tuple() | DataTypeImm() | Null()) as call:
                     yield _diagnostic(
                         "WF011", f"{type(call.op).__name__} is not a callee", call, visit.holder, function
                     )
-                case Op(name=name) as op if not (isinstance(visit.holder, Call) and visit.holder.op is op):
+                case Op(name=name) as op:
                     yield _diagnostic(
                         "WF011",
                         f"the operator {name} is used as a value",
@@ -252,9 +285,9 @@ def _callees(checked: Checked) -> Iterator[Diagnostic]:
 
 def _inline_tuples(checked: Checked) -> Iterator[Diagnostic]:
     for _, function, facts in checked.facts:
-        for visit in facts.visits:
+        for visit in facts.visits[Call]:
             match visit.node:
-                case Call(args=(callee, inputs, *_)) as call if op_name(call) in _TIR_CALLS:
+                case Call(args=(callee, inputs, *_)) as call if op_name(call) in TIR_CALLS:
                     type_ = checked.inference.types.get(inputs)
                     is_packed = op_name(call) == "relax.call_dps_packed"
                     if not isinstance(inputs, Tuple) and not (isinstance(type_, TupleType) and is_packed):
@@ -306,7 +339,7 @@ def _devices(checked: Checked) -> Iterator[Diagnostic]:
 
 def _in_place(checked: Checked) -> Iterator[Diagnostic]:
     for _, function, facts in checked.facts:
-        for visit in facts.visits:
+        for visit in facts.visits[Call]:
             if isinstance(visit.node, Call):
                 for words in written_inputs(visit.node, checked.inference.types):
                     yield _diagnostic("WF020", words, visit.node, visit.holder, function)
@@ -314,7 +347,7 @@ def _in_place(checked: Checked) -> Iterator[Diagnostic]:
 
 def _prim_func_calls(checked: Checked) -> Iterator[Diagnostic]:
     for _, function, facts in checked.facts:
-        for visit in facts.visits:
+        for visit in facts.visits[Call]:
             if isinstance(visit.node, Call):
                 for words in direct_calls(visit.node, checked.module):
                     hint = "R.call_tir(f, (x,), out_ty=...) allocates the results"

@@ -1,0 +1,1 @@
+"""What checks keep of bindings and calls, so that the next form of a module is checked where it changed."""
