@@ -139,7 +139,7 @@ class Accesses:
         if not missing.any():
             return data
         lanes = np.zeros(self._lanes.count, np.bool_)
-        lanes[of.thread[missing] - self._lanes.first * self._lanes.grid.thread_count] = True
+        lanes[of.thread[missing] - self._lanes.thread[0]] = True
         self._unwritten(view, of, missing, node)
         return Partly(lanes_first(data, self._lanes.count), lanes)
 
@@ -215,7 +215,7 @@ class Accesses:
         lanes, memory = self._lanes, view.memory
         chosen = slice(None) if mask is None else mask
         thread = lanes.thread[chosen]
-        epoch, warp_epoch = self._state.barriers.before(chosen)
+        epoch, warp_epoch = self._state.barriers.before(lanes, chosen)
         if is_array(at) and at.shape[0] == lanes.count:
             elements = at[chosen]
         else:

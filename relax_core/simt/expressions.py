@@ -113,7 +113,7 @@ class Expressions:
             self._is_fixed[node] = known
         return known
 
-    def narrowed(self, mask: Mask, condition: Plain) -> "tuple[Mask, Mask]":
+    def narrowed(self, mask: Mask, condition: Plain) -> tuple[Array, Array]:
         """Return the lanes of `mask` in which a condition holds, and those in which it does not."""
         full = self.state.lanes.full(mask)
         return full & condition, full & np.logical_not(condition)

@@ -104,6 +104,13 @@ class Findings:
             )
             self.add("GP015", message, node, np.zeros(1, np.int64))
 
+    def told_since(self, count: int) -> tuple[Diagnostic, ...]:
+        """Return the kinds of findings behind the first `count`, each as it came first."""
+        return tuple(item.diagnostic for item in list(self._folded.values())[count:])
+
+    def __len__(self) -> int:
+        return len(self._folded)
+
     @property
     def are_harmless(self) -> bool:
         """Tell whether nothing was found but what makes no difference."""

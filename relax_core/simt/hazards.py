@@ -70,6 +70,22 @@ class Shadow:
         self.is_written = False
         """Whether a write came since the last barrier of all."""
 
+    def copied(self) -> tuple[Array, ...]:
+        """Return what is known of each cell, to come back to; no read may wait."""
+        parts = (self._writer, self._readers, self._facts, self._is_atomic)
+        return (*(item.copy() for item in parts), np.asarray(self.is_written))
+
+    def restore(self, kept: tuple[Array, ...]) -> None:
+        """Know what was known before."""
+        self.forget_reads()
+        self._writer[:], self._readers[:], self._facts[:], self._is_atomic[:] = kept[:4]
+        self.is_written = bool(kept[4])
+
+    @property
+    def writers(self) -> Array:
+        """The thread that wrote each cell last, numbered through all blocks; `NOBODY` if none did."""
+        return self._writer
+
     def forget_reads(self) -> None:
         """Begin anew behind a barrier that every thread reached: no read in front of it meets a write behind it."""
         self._waiting.clear()
@@ -212,18 +228,17 @@ class Barriers:
     """How often the threads of each block, and of each warp, met at a barrier."""
 
     def __init__(self, lanes: Lanes) -> None:
-        self._lanes = lanes
-        self._of_block = np.zeros(lanes.block_count, np.int32)
-        self._of_warp = np.zeros(lanes.block_count * lanes.grid.warp_count, np.int32)
+        self.of_block = np.zeros(lanes.block_count, np.int32)
+        self.of_warp = np.zeros(lanes.block_count * lanes.grid.warp_count, np.int32)
 
     def meet(self, blocks: Bools) -> None:
         """Let the threads of some blocks of the batch meet."""
-        self._of_block[blocks] += 1
+        self.of_block[blocks] += 1
 
     def meet_in_warps(self, warps: Array) -> None:
         """Let the lanes of some warps of the batch meet."""
-        self._of_warp[warps] += 1
+        self.of_warp[warps] += 1
 
-    def before(self, chosen: "Bools | slice") -> tuple[Array, Array]:
+    def before(self, lanes: Lanes, chosen: "Bools | slice") -> tuple[Array, Array]:
         """Return of some lanes how many barriers of their block, and of their warp, are behind them."""
-        return self._of_block[self._lanes.block_in_batch[chosen]], self._of_warp[self._lanes.warp[chosen]]
+        return self.of_block[lanes.block_in_batch[chosen]], self.of_warp[lanes.warp[chosen]]

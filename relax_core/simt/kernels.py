@@ -6,14 +6,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder, preorder
-from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, lanes_of, scalar_of
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, PrimFunc, Stmt
 from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.simt.findings import Findings
+from relax_core.simt.frames import Frame, body_of
 from relax_core.simt.hazards import Shadow
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
 from relax_core.simt.memory import Memory, View
@@ -83,7 +84,7 @@ def simulate(
 
 
 def _run(module: IRModule, function: PrimFunc, args: Sequence[Any], launch: Launch) -> "_Host":
-    host = _Host(module, function, launch)
+    host = _Host(module, "", function, launch)
     with np.errstate(all="ignore"):
         host.bind(args)
         host.run(function.body, None)
@@ -103,20 +104,64 @@ def _note_superfluous(module: IRModule, function: PrimFunc, args: Sequence[Any],
             launch.findings.add("GP016", message, barrier, np.zeros(1, np.int64))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchStart:
+    """A launch before its first statement."""
+
+    name: str
+    function: PrimFunc
+    """The kernel: it has the launch in its body."""
+    grid: Grid
+    launch: Launch
+    body: Stmt
+    """What each thread runs."""
+
+
+class _ReachedError(Exception):
+    """The launch that is looked for begins."""
+
+    def __init__(self, start: LaunchStart) -> None:
+        super().__init__()
+        self.start = start
+
+
+def launch_of(
+    module: IRModule, entry: str, args: Sequence[Any], number: int = 0, is_cancelled: Callable[[], bool] = lambda: False
+) -> LaunchStart:
+    """Run a prim func up to its launch `number`, and return that.
+
+    Raises:
+        RunError: GP010 for what is not simulated, TI004 if there are fewer launches.
+    """
+    function = module[entry]
+    assert isinstance(function, PrimFunc), "only prim funcs launch threads"
+    function = with_buffers(function)
+    host = _Host(module, entry, function, Launch(Findings(), is_cancelled=is_cancelled), stop_at=number)
+    try:
+        with np.errstate(all="ignore"):
+            host.bind(args)
+            host.run(function.body, None)
+    except _ReachedError as reached:
+        return reached.start
+    message = f"`{entry}` launches threads {plural(len(host.grids), 'time')} on these arguments"
+    raise RunError((Diagnostic("TI004", message, function.span),))
+
+
 class _Host(Statements):
     """The part of a function around its launches, which one lane runs."""
 
-    def __init__(self, module: IRModule, function: PrimFunc, launch: Launch) -> None:
+    def __init__(
+        self, module: IRModule, name: str, function: PrimFunc, launch: Launch, stop_at: int | None = None
+    ) -> None:
         super().__init__(State(replace(launch, cell_bytes=dict(cell_sizes(function))), Lanes(Grid({}), 0), {}))
         self.grids: list[Grid] = []
         self._module = module
+        self._name = name
         self._function = function
+        self._stop_at = stop_at
+        """The number of the launch that is looked for."""
         self._read, self._written = accessed(function, module)
         self._memory_of: dict[PrimVar, Memory] = {}
-        self._bound: dict[PrimVar, str] = {}
-        """The variables of the loops around that are bound to threads, with their axes."""
-        self._of_threads: list[DeclBuffer] = []
-        """Memory of threads and of blocks that is declared in front of the launch."""
 
     def bind(self, args: Sequence[Any]) -> None:
         """Give the parameters their arguments, and symbolic dimensions the sizes that these have."""
@@ -166,59 +211,58 @@ class _Host(Statements):
             )
         return tuple(found)
 
-    def _declare(self, node: DeclBuffer, mask: Mask) -> None:
-        if node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local"):
-            self._of_threads.append(node)
-            self.run(node.body, mask)
-            self._of_threads.pop()
-        else:
-            super()._declare(node, mask)
+    def _declare(self, node: DeclBuffer, mask: Mask) -> Frame:
+        return body_of(node, node.body, mask) if _is_of_threads(node) else super()._declare(node, mask)
 
-    def _for(self, node: For, mask: Mask) -> None:
-        """Run a loop that is bound to threads, and not yet lowered, in order."""
-        if node.thread is not None:
-            self._bound[node.var] = node.thread
-        super()._for(node, mask)
-        self._bound.pop(node.var, None)
-
-    def _block(self, node: Block, mask: Mask) -> None:
+    def _block(self, node: Block, mask: Mask) -> Frame | None:
+        bound = {
+            loop.var: loop.thread
+            for loop in (frame.node for frame in self.frames)
+            if isinstance(loop, For) and loop.thread is not None
+        }
         used = {
             part: item
             for item in node.iter_vars
             for part in postorder(item.binding)
-            if isinstance(part, PrimVar) and part in self._bound
+            if isinstance(part, PrimVar) and part in bound
         }
         for var, item in used.items():
-            tag = self._bound[var]
+            tag = bound[var]
             if item.kind == "reduce" and tag.startswith("threadIdx"):
                 message = f"`{item.var.name}` of the block `{node.name}` is a cross-thread reduction over {tag}"
                 self.state.launch.findings.add("GP012", message, item, np.zeros(1, np.int64))
-            twin = next((other for other in used if other is not var and self._bound[other] == tag), None)
+            twin = next((other for other in used if other is not var and bound[other] == tag), None)
             if twin is not None:
                 message = (
                     f"the block `{node.name}` uses `{twin.name}` and `{var.name}`, nested and both bound to {tag}: "
                     f"lowered, only the iterations in which they are equal remain"
                 )
                 self.state.launch.findings.add("GP013", message, node, np.zeros(1, np.int64))
-        super()._block(node, mask)
+        return super()._block(node, mask)
 
     def _launch(self, node: LaunchThread, mask: Mask) -> None:
         grid = Grid(self._extents(node))
         self.grids.append(grid)
         launch = self._launched()
+        if len(self.grids) - 1 == self._stop_at:
+            raise _ReachedError(LaunchStart(self._name, self._function, grid, launch, self._of_lanes(node)))
         shadow_of: dict[Memory, Shadow] = {}
         for first in grid.batches():
             lanes = Lanes(grid, first)
             of_launch = {memory: shadow for memory, shadow in shadow_of.items() if memory.kind == "global"}
             state = State(launch, lanes, of_launch)
-            statements = Statements(state)
-            body: Stmt = node
-            for declared in reversed(self._of_threads):
-                body = replace(declared, body=body)
-            statements.run(body, None)
+            Statements(state).run(self._of_lanes(node), None)
             shadow_of = state.shadow_of
             self._check_shared(node, state)
         self.state.launch.statement_count = launch.statement_count
+
+    def _of_lanes(self, node: LaunchThread) -> Stmt:
+        """Return what each thread of a launch runs: memory of threads and of blocks is declared in front of it."""
+        body: Stmt = node
+        for frame in reversed(self.frames):
+            if isinstance(frame.node, DeclBuffer) and _is_of_threads(frame.node):
+                body = replace(frame.node, body=body)
+        return body
 
     def _extents(self, node: LaunchThread) -> dict[str, int]:
         """Return the extents of a launch by tag; the largest one where several launches of a tag differ."""
@@ -260,7 +304,9 @@ class _Host(Statements):
     def _call(self, call: Intrinsic, callee: PrimFunc) -> None:
         """Launch a kernel of the module."""
         launch = self.state.launch
-        inner = _Host(self._module, callee, replace(launch, variables={}, places={}, storage={}))
+        stop_at = None if self._stop_at is None else self._stop_at - len(self.grids)
+        name = call.args[0].value if isinstance(call.args[0], StringImm) else ""
+        inner = _Host(self._module, name, callee, replace(launch, variables={}, places={}, storage={}), stop_at)
         pointers: list[tuple[PrimVar, Buffer, Memory]] = []
         for param, value in zip(callee.params, arguments_of(call), strict=False):
             buffer, storage = callee.buffer_of(param), self._storage(value)
@@ -282,6 +328,10 @@ class _Host(Statements):
         if len(buffer.shape) == 1 and isinstance(buffer.shape[0], PrimVar) and unknown:
             kind = numpy_type(scalar_of(buffer.dtype))
             inner.state.variables[unknown[0]] = memory.raw.size // kind.itemsize // lanes_of(buffer.dtype)
+
+
+def _is_of_threads(node: DeclBuffer) -> bool:
+    return node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local")
 
 
 def _variables(shape: tuple[PrimExpr, ...]) -> list[PrimVar]:

@@ -63,12 +63,16 @@ class Grid:
 class Lanes:
     """The threads of the blocks from `first` on, one lane each; the lanes of a block are neighbours."""
 
-    def __init__(self, grid: Grid, first: int) -> None:
+    def __init__(self, grid: Grid, first: int, block_count: int | None = None, warp: int | None = None) -> None:
+        """Take so many blocks, as many as there is room for by default; with `warp` only one warp of the first."""
         self.grid = grid
         self.first = first
-        self.block_count = min(max(1, LANES_AT_ONCE // grid.thread_count), grid.block_count - first)
-        self.count = self.block_count * grid.thread_count
-        lane = np.arange(self.count)
+        most = min(max(1, LANES_AT_ONCE // grid.thread_count), grid.block_count - first)
+        self.block_count = most if block_count is None else block_count
+        lane = np.arange(self.block_count * grid.thread_count)
+        if warp is not None:
+            lane = lane[warp * WARP : (warp + 1) * WARP]
+        self.count = len(lane)
         self.block_in_batch = lane // grid.thread_count
         """The number of a lane's block among those of the batch."""
         self.inside = lane % grid.thread_count

@@ -58,19 +58,24 @@ class Launch:
 class State:
     """The lanes of some blocks: what each variable and each buffer is there."""
 
-    def __init__(self, launch: Launch, lanes: Lanes, shadow_of: dict[Memory, Shadow]) -> None:
+    def __init__(
+        self, launch: Launch, lanes: Lanes, shadow_of: dict[Memory, Shadow], block: "State | None" = None
+    ) -> None:
+        """Begin with the variables and the memory of `launch`.
+
+        Lanes that are a warp of a block share its memory and its barriers.
+        """
         self.launch = launch
         self.lanes = lanes
         self.shadow_of = shadow_of
-        self.barriers = Barriers(lanes)
+        self.barriers = Barriers(lanes) if block is None else block.barriers
+        self._block = block
         self.variables = dict(launch.variables)
         self.places = dict(launch.places)
         self.storage = dict(launch.storage)
         self.tag_of: dict[PrimVar, str] = {}
         self.allocated: dict[Node, Storage] = {}
         """What an allocation made: one that runs again gives the same memory."""
-        self.conditions: list[Node] = []
-        """The conditions around the statement that runs."""
 
     def shared(self) -> list[Memory]:
         """Return the memory of the blocks."""
@@ -88,6 +93,8 @@ class State:
         match buffer.scope.partition(".")[0]:
             case "local":
                 return Registers(buffer, kind, lanes, shape, [None] * size)
+            case "shared" if self._block is not None:
+                return self._block.allocate(node, buffer, dtype, lanes, shape)
             case "shared":
                 return self._memory(node, buffer, "shared", size * lanes * kind.itemsize)
             case "global" | "" if not self.lanes.grid.extents:

@@ -1,6 +1,10 @@
-"""Statements of TIR in all lanes at once; a branch runs for the lanes that take it."""
+"""Statements of TIR in all lanes at once; a branch runs for the lanes that take it.
+
+Where the lanes are is a stack of frames, and not one of Python: a run can be stopped before any statement.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -8,7 +12,7 @@ import numpy as np
 
 from relax_core.diagnostics import plural
 from relax_core.ir.node import Node
-from relax_core.ir.prim import CommReducer, Intrinsic, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
+from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,
@@ -32,7 +36,8 @@ from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import BINARY, Plain, is_array, numpy_type
 from relax_core.simt.expressions import Expressions
 from relax_core.simt.findings import at_line, text_of
-from relax_core.simt.lanes import AXES, Mask
+from relax_core.simt.frames import Frame, Part, body_of, branches, counted
+from relax_core.simt.lanes import AXES, Array, Mask
 from relax_core.simt.memory import Memory, Registers, View
 from relax_core.simt.state import Place, State, Storage, unsupported
 from relax_core.simt.values import Value, data_of
@@ -41,6 +46,7 @@ from relax_core.simt.warps import all_reduced
 _OF_BLOCK: Final = ("shared", "shared.dyn", "global")
 _BARRIERS: Final = ("tvm_storage_sync", "cuda.cta_sync", "cuda.warp_sync", "cuda.syncthreads", "cuda.__syncthreads",
                     "cuda.__syncwarp")  # fmt: skip
+_SYNC: Final = Intrinsic("tvm_storage_sync", (StringImm("shared"),), "int32")
 _SILENT: Final = ("assume", "hint", "cuda.thread_fence")
 
 
@@ -50,8 +56,9 @@ class Statements:
     def __init__(self, state: State) -> None:
         self.state = state
         self.expressions = Expressions(state)
-        self._reducers: list[CommReducer] = []
-        self._rules: dict[type[Stmt], Callable[[Any, Mask], None]] = {
+        self.frames: list[Frame] = []
+        """The statements around what runs, from the outside."""
+        self._rules: dict[type[Stmt], Callable[[Any, Mask], Frame | None]] = {
             SeqStmt: self._sequence, BufferStore: self._store, For: self._for, While: self._while,
             IfThenElse: self._if, LetStmt: self._let, AssertStmt: self._assert, Evaluate: self._evaluate,
             AttrStmt: self._attribute, LaunchThread: self._launch, Allocate: self._allocate,
@@ -59,44 +66,65 @@ class Statements:
         }  # fmt: skip
 
     def run(self, node: Stmt, mask: Mask) -> None:
-        """Run a statement in the lanes of `mask`.
+        """Run a statement in the lanes of `mask`, to its end.
 
         Raises:
             RunError: GP010 for what is not simulated, VM008 if it was cancelled.
         """
+        depth = len(self.frames)
+        self.begin(node, mask)
+        while len(self.frames) > depth:
+            part = self.following()
+            if part is not None:
+                self.begin(*part)
+
+    def begin(self, node: Stmt, mask: Mask) -> None:
+        """Run a statement that has no others in it, or enter one that has."""
         self.state.launch.count_statement(node)
         rule = self._rules.get(type(node))
         if rule is None:
             unsupported(node, f"a {type(node).__name__} in a launch")
-        rule(node, mask)
+        frame = rule(node, mask)
+        if frame is not None:
+            self.frames.append(frame)
 
-    def _sequence(self, node: SeqStmt, mask: Mask) -> None:
-        for item in node.stmts:
-            self.run(item, mask)
+    def following(self) -> Part | None:
+        """Return what comes next in the innermost statement; `None` if it is done, and left."""
+        frame = self.frames[-1]
+        part = frame.following()
+        if part is None:
+            self.frames.pop()
+        return part
+
+    def _sequence(self, node: SeqStmt, mask: Mask) -> Frame:
+        stmts = node.stmts
+        return Frame(node, mask, lambda frame: (stmts[frame.at], mask) if frame.at < len(stmts) else None)
 
     def _store(self, node: BufferStore, mask: Mask) -> None:
         value = self.expressions.evaluate(node.value, mask)
         indices = tuple([self.expressions.evaluate(item, mask) for item in node.indices])
         self.expressions.accesses.store(node.buffer, indices, value, node, mask)
 
-    def _for(self, node: For, mask: Mask) -> None:
+    def _for(self, node: For, mask: Mask) -> Frame:
         evaluate, variables = self.expressions.evaluate, self.state.variables
         start, extent = (data_of(evaluate(item, mask)) for item in (node.start, node.extent))
         step = 1 if node.step is None else data_of(evaluate(node.step, mask))
         if not any(is_array(item) for item in (start, extent, step)):
-            for number in range(int(start), int(start) + int(extent), int(step)):
-                variables[node.var] = number
-                self.run(node.body, mask)
-            return
+            return counted(node, mask, range(int(start), int(start) + int(extent), int(step)), variables)
+        full = self.state.lanes.full(mask)
         count = np.broadcast_to(-(-np.asarray(extent) // step), (self.state.lanes.count,))
-        self.state.conditions.append(node.extent)
-        for number in range(int(count[self.state.lanes.full(mask)].max(initial=0))):
-            variables[node.var] = start + number * step
-            self._branch(node.body, self.state.lanes.full(mask) & (number < count))
-        self.state.conditions.pop()
+        most = int(count[full].max(initial=0))
 
-    def _block(self, node: Block, mask: Mask) -> None:
-        """Run an instance of a block: its init where every reduction variable is at its start."""
+        def part(frame: Frame) -> Part | None:
+            if frame.at == most:
+                return None
+            variables[node.var] = start + frame.at * step
+            return node.body, _whole(full & (frame.at < count))
+
+        return Frame(node, mask, part, condition=node.extent, span=(start, start + extent, step))
+
+    def _block(self, node: Block, mask: Mask) -> Frame | None:
+        """Enter an instance of a block: its init runs where every reduction variable is at its start."""
         evaluate = self.expressions.evaluate
         if node.matches:
             unsupported(node.matches[0], "a block's view of a region")
@@ -105,7 +133,7 @@ class Statements:
         if node.predicate is not None:
             mask, _ = self.expressions.narrowed(mask, self.expressions.condition(node.predicate, mask))
             if not self.state.lanes.full(mask).any():
-                return
+                return None
         for buffer in node.alloc_buffers:
             shape, dtype = self._shape(buffer.shape, mask), scalar_of(buffer.dtype)
             self.state.places[buffer] = self._registers(buffer, dtype, shape)
@@ -114,9 +142,8 @@ class Statements:
             if item.kind == "reduce":
                 start = 0 if item.start is None else data_of(evaluate(item.start, mask))
                 first = BINARY["and"](first, data_of(self.state.variables[item.var]) == start)
-        if node.init is not None:
-            self._branch(node.init, self.state.lanes.full(mask) & first)
-        self.run(node.body, mask)
+        inits = [] if node.init is None else [(node.init, self.state.lanes.full(mask) & first)]
+        return branches(node, mask, [*inits, (node.body, self.state.lanes.full(mask))])
 
     def _registers(self, buffer: Buffer, dtype: str, shape: tuple[int, ...]) -> Registers:
         """Return what a block allocates, each time the same, undefined at first."""
@@ -127,43 +154,32 @@ class Statements:
             self.state.allocated[buffer] = found
         return found
 
-    def _while(self, node: While, mask: Mask) -> None:
-        active = self.state.lanes.full(mask)
-        self.state.conditions.append(node.condition)
-        while (active := active & self.expressions.condition(node.condition, active)).any():
-            self._branch(node.body, active)
-        self.state.conditions.pop()
+    def _while(self, node: While, mask: Mask) -> Frame:
+        def part(frame: Frame) -> Part | None:
+            before = self.state.lanes.full(frame.mask)
+            active = before & self.expressions.condition(node.condition, before)
+            frame.mask = active
+            return (node.body, _whole(active)) if active.any() else None
 
-    def _branch(self, node: Stmt, mask: "np.ndarray[Any, Any]") -> None:
-        if mask.all():
-            self.run(node, None)
-        elif mask.any():
-            self.run(node, mask)
+        return Frame(node, mask, part, condition=node.condition)
 
-    def _if(self, node: IfThenElse, mask: Mask) -> None:
+    def _if(self, node: IfThenElse, mask: Mask) -> Frame | None:
         condition = self.expressions.condition(node.condition, mask)
         if not is_array(condition):
             chosen = node.then_body if condition else node.else_body
-            if chosen is not None:
-                self.run(chosen, mask)
-            return
+            return None if chosen is None else body_of(node, chosen, mask)
         yes, no = self.expressions.narrowed(mask, condition)
-        assert yes is not None
-        assert no is not None
-        self.state.conditions.append(node.condition)
-        self._branch(node.then_body, yes)
-        if node.else_body is not None:
-            self._branch(node.else_body, no)
-        self.state.conditions.pop()
+        bodies = ((node.then_body, yes), (node.else_body, no))
+        return branches(node, mask, [(body, lanes) for body, lanes in bodies if body is not None], node.condition)
 
-    def _let(self, node: LetStmt, mask: Mask) -> None:
+    def _let(self, node: LetStmt, mask: Mask) -> Frame:
         if isinstance(storage := self._storage(node.value), Memory | Registers):
             self.state.storage[node.var] = storage
         else:
             self.state.variables[node.var] = self.expressions.evaluate(node.value, mask)
             if self.expressions.is_fixed(node.value):
                 self.expressions.fixed.add(node.var)
-        self.run(node.body, mask)
+        return body_of(node, node.body, mask)
 
     def _assert(self, node: AssertStmt, mask: Mask) -> None:
         condition = self.expressions.condition(node.condition, mask)
@@ -174,39 +190,31 @@ class Statements:
             message = f"an assertion fails in {place}: {node.message}"
             self.state.launch.findings.add("GP009", message, node, lanes.thread[failed])
 
-    def _attribute(self, node: AttrStmt, mask: Mask) -> None:
+    def _attribute(self, node: AttrStmt, mask: Mask) -> Frame:
         if node.key == "thread_extent":
             unsupported(node, "a launch that is written as an attribute")
-        match node:
-            case AttrStmt(key="reduce_scope", subject=CommReducer() as reducer):
-                self._reducers.append(reducer)
-                self.run(node.body, mask)
-                self._reducers.pop()
-            case _:
-                self.run(node.body, mask)
+        return body_of(node, node.body, mask)
 
-    def _launch(self, node: LaunchThread, mask: Mask) -> None:
+    def _launch(self, node: LaunchThread, mask: Mask) -> Frame | None:
         kind = node.tag.partition(".")[0]
         if kind in ("blockIdx", "threadIdx"):
             self.state.variables[node.var] = self.state.lanes.numbers(node.tag, node.var.dtype)
             self.state.tag_of[node.var] = node.tag
             self.expressions.fixed.add(node.var)
-            self.run(node.body, mask)
-        elif kind in ("vthread", "cthread"):
-            for number in range(int(data_of(self.expressions.evaluate(node.extent, mask)))):
-                self.state.variables[node.var] = number
-                self.run(node.body, mask)
-        else:
-            unsupported(node, f"a launch of `{node.tag}`")
+            return body_of(node, node.body, mask)
+        if kind in ("vthread", "cthread"):
+            numbers = range(int(data_of(self.expressions.evaluate(node.extent, mask))))
+            return counted(node, mask, numbers, self.state.variables)
+        unsupported(node, f"a launch of `{node.tag}`")
 
-    def _allocate(self, node: Allocate, mask: Mask) -> None:
+    def _allocate(self, node: Allocate, mask: Mask) -> Frame:
         buffer = Buffer(node.var.name, node.extents, scalar_of(node.dtype), scope=node.scope, span=node.span)
         shape = self._shape(node.extents, mask)
         made = self.state.allocate(node, buffer, scalar_of(node.dtype), lanes_of(node.dtype), shape)
         self.state.storage[node.var] = made
-        self.run(node.body, mask)
+        return body_of(node, node.body, mask)
 
-    def _declare(self, node: DeclBuffer, mask: Mask) -> None:
+    def _declare(self, node: DeclBuffer, mask: Mask) -> Frame:
         buffer = node.buffer
         shape, (dtype, width) = self._shape(buffer.shape, mask), (scalar_of(buffer.dtype), lanes_of(buffer.dtype))
         if node.pointer is None:
@@ -216,7 +224,7 @@ class Statements:
         if storage is None:
             unsupported(node, f"the memory of `{buffer.name}`")
         self.state.places[buffer] = self._place(node, storage, shape, mask)
-        self.run(node.body, mask)
+        return body_of(node, node.body, mask)
 
     def _shape(self, extents: tuple[PrimExpr, ...], mask: Mask) -> tuple[int, ...]:
         return tuple(int(data_of(self.expressions.evaluate(item, mask))) for item in extents)
@@ -252,9 +260,9 @@ class Statements:
             case Intrinsic(name=name) as call if name in _BARRIERS:
                 self.state.launch.met[node] = None
                 if node is not self.state.launch.left_out:
-                    self._barrier(node, call, mask)
-            case Intrinsic(name="tvm_thread_allreduce", args=args):
-                self._reduce(node, args, mask)
+                    self.barrier(node, mask, call)
+            case Intrinsic(name="tvm_thread_allreduce"):
+                self._reduce(node, mask)
             case Intrinsic(
                 name="cuda.atomic_add" | "atomic_add", args=(Intrinsic(name="address_of", args=(target,)), value)
             ):
@@ -277,15 +285,16 @@ class Statements:
             old = accesses.load(target.buffer, indices, node, alone, is_atomic=True)
             accesses.store(target.buffer, indices, _sum(old, amount), node, alone, is_atomic=True)
 
-    def _barrier(self, node: Evaluate, call: Intrinsic, mask: Mask) -> None:
-        scope = call.args[0].value if call.args and isinstance(call.args[0], StringImm) else "shared"
-        is_of_warp = scope == "warp" or "warp" in call.name
-        if not is_of_warp and scope not in _OF_BLOCK:
-            unsupported(node, f"a barrier of the scope `{scope}`")
+    def barrier(self, node: Evaluate, mask: Mask, call: Intrinsic = _SYNC) -> None:
+        """Let the threads meet that reach a barrier, and tell it if others do not."""
+        is_of_warp = scope_of(call) == "warp"
+        if not is_of_warp and scope_of(call) not in _OF_BLOCK:
+            unsupported(node, f"a barrier of the scope `{scope_of(call)}`")
         state, lanes = self.state, self.state.lanes
         arrived = lanes.full(mask)
         groups = lanes.warp if is_of_warp else lanes.block_in_batch
-        sizes, counts = np.bincount(groups), np.bincount(groups, weights=arrived, minlength=int(groups[-1]) + 1)
+        most = lanes.block_count * (lanes.grid.warp_count if is_of_warp else 1)
+        sizes, counts = np.bincount(groups, minlength=most), np.bincount(groups, weights=arrived, minlength=most)
         partial = (counts > 0) & (counts < sizes)
         if partial.any():
             self._divergent(node, arrived, groups, int(np.flatnonzero(partial)[0]))
@@ -304,7 +313,7 @@ class Statements:
         lanes = self.state.lanes
         inside = groups == at
         missing = np.flatnonzero(inside & ~arrived)
-        why = self.state.conditions[-1] if self.state.conditions else None
+        why = next((frame.condition for frame in reversed(self.frames) if frame.condition is not None), None)
         words = "" if why is None else f"; `{text_of(why)}`{at_line(why.span)} differs between them"
         message = (
             f"divergent barrier: {int((inside & arrived).sum())} of {plural(int(inside.sum()), 'thread')} reach it, "
@@ -312,31 +321,91 @@ class Statements:
         )
         self.state.launch.findings.add("GP004", message, node, lanes.thread[missing], "missing thread")
 
-    def _reduce(self, node: Evaluate, args: tuple[PrimExpr, ...], mask: Mask) -> None:
-        evaluate, reducer = self.expressions.evaluate, self._reducers[-1] if self._reducers else None
-        count = int(data_of(evaluate(args[0], mask)))
-        values, condition = args[1 : 1 + count], args[1 + count]
-        targets, threads = args[2 + count : 2 + 2 * count], args[2 + 2 * count :]
-        if reducer is None or len(reducer.params) != 2 * count:
+    def _reduce(self, node: Evaluate, mask: Mask) -> None:
+        given = self.contributions(node, mask)
+        results = self.reduced(node, given, self.reducer(node))
+        self.barrier(node, mask)
+        self.receive(node, results, mask)
+
+    def reducer(self, node: Node) -> CommReducer:
+        """Return what the reductions over threads in the statements around combine with."""
+        for frame in reversed(self.frames):
+            match frame.node:
+                case AttrStmt(key="reduce_scope", subject=CommReducer() as reducer):
+                    return reducer
+                case _:
+                    pass
+        return unsupported(node, "a reduction over threads outside of its reducer")
+
+    def contributions(self, node: Evaluate, mask: Mask) -> list[Value]:
+        """Return what the lanes give to a reduction over threads."""
+        evaluate, reducer, parts = self.expressions.evaluate, self.reducer(node), _parts_of(node)
+        if len(reducer.params) != 2 * len(parts.values):
             unsupported(node, "a reduction over threads outside of its reducer")
-        holds = evaluate(condition, mask)
-        given = [
+        holds = evaluate(parts.condition, mask)
+        return [
             self.expressions.chosen(holds, evaluate(value, mask), evaluate(identity, mask), mask)
-            for value, identity in zip(values, reducer.identity, strict=True)
+            for value, identity in zip(parts.values, reducer.identity, strict=True)
         ]
-        tags = [self.state.tag_of.get(item, "") if isinstance(item, PrimVar) else "" for item in threads]
+
+    def reduced(self, node: Evaluate, given: list[Value], reducer: CommReducer) -> tuple[Value, ...]:
+        """Reduce what all lanes gave."""
+        tags = [self.state.tag_of.get(item, "") for item in _parts_of(node).threads if isinstance(item, PrimVar)]
         axes = [AXES.index(tag[-1]) for tag in tags if tag]
-        results = all_reduced(given, axes, lambda a, b: self._combined(reducer, a, b), self.state.lanes)
-        self._barrier(node, Intrinsic("tvm_storage_sync", (StringImm("shared"),), "int32"), mask)
-        for target, result in zip(targets, results, strict=True):
+        return all_reduced(given, axes, lambda a, b: self._combined(reducer, a, b), self.state.lanes)
+
+    def receive(self, node: Evaluate, results: tuple[Value, ...], mask: Mask) -> None:
+        """Store the results of a reduction over threads."""
+        for target, result in zip(_parts_of(node).targets, results, strict=True):
             if not isinstance(target, BufferLoad):
                 unsupported(node)
-            indices = tuple(evaluate(item, mask) for item in target.indices)
+            indices = tuple(self.expressions.evaluate(item, mask) for item in target.indices)
             self.expressions.accesses.store(target.buffer, indices, result, node, mask)
 
     def _combined(self, reducer: CommReducer, left: tuple[Value, ...], right: tuple[Value, ...]) -> tuple[Value, ...]:
         self.state.variables.update(zip(reducer.params, (*left, *right), strict=True))
         return tuple(self.expressions.evaluate(item, None) for item in reducer.results)
+
+
+def scope_of(call: Intrinsic) -> str:
+    """Return whose threads meet at a barrier: those of the warp, or of the block."""
+    if "warp" in call.name:
+        return "warp"
+    return call.args[0].value if call.args and isinstance(call.args[0], StringImm) else "shared"
+
+
+def meets(node: Stmt) -> bool:
+    """Tell whether all threads of a block meet at a statement: a barrier, or a reduction over threads."""
+    match node:
+        case Evaluate(value=Intrinsic(name=name) as call) if name in _BARRIERS:
+            return scope_of(call) != "warp"
+        case Evaluate(value=Intrinsic(name="tvm_thread_allreduce")):
+            return True
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reduction:
+    """The arguments of a reduction over threads."""
+
+    values: tuple[PrimExpr, ...]
+    condition: PrimExpr
+    targets: tuple[PrimExpr, ...]
+    threads: tuple[PrimExpr, ...]
+
+
+def _parts_of(node: Evaluate) -> _Reduction:
+    match node.value:
+        case Intrinsic(args=(IntImm(value=count), *args)):
+            values, condition, rest = args[:count], args[count], args[count + 1 :]
+            return _Reduction(tuple(values), condition, tuple(rest[:count]), tuple(rest[count:]))
+        case value:
+            return unsupported(value, "a reduction over threads of a number of values that is no constant")
+
+
+def _whole(mask: Array) -> Mask:
+    return None if mask.all() else mask
 
 
 def _sum(a: Value, b: Plain) -> Value:

@@ -53,7 +53,9 @@ class AccessCost:
 class Traffic:
     """The costs of the accesses of a launch."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_of_first: bool = True) -> None:
+        """Count in the first block of a launch, or in any."""
+        self._is_of_first = is_of_first
         self.rows: dict[tuple[Node, Way], AccessCost] = {}
 
     def note(self, view: View, at: Plain, access: tuple[Node, Way], mask: Mask, lanes: Lanes) -> None:
@@ -61,7 +63,7 @@ class Traffic:
         row = self.rows.get(access)
         if row is None:
             row = self.rows[access] = AccessCost(*access, view.memory.kind)
-        if lanes.first or row.instances >= _INSTANCES:
+        if (lanes.first and self._is_of_first) or row.instances >= _INSTANCES:
             return
         count = min(lanes.grid.thread_count, lanes.count)
         active = np.flatnonzero(lanes.full(mask)[:count])

@@ -48,13 +48,11 @@ def source_lanes(how: str, amount: Plain, width: Plain, lanes: Lanes) -> Array:
 
 def shuffled(value: Value, source: Array, mask: Mask, named: Plain, lanes: Lanes) -> tuple[Value, Bools]:
     """Return the values of other lanes, and which lanes read one that does not take part or that `named` leaves out."""
-    active = lanes.full(mask)
-    threads = lanes.grid.thread_count
-    is_there = (source - lanes.block_in_batch * threads) < threads
-    safe = np.where(is_there, source, np.arange(lanes.count))
-    is_named = (
-        lanes_first(data_of(named), lanes.count).astype(np.uint64) >> (safe % threads % WARP).astype(np.uint64) & 1
-    )
+    active, own = lanes.full(mask), np.arange(lanes.count)
+    is_there = lanes.inside - own + source < lanes.grid.thread_count
+    safe = np.where(is_there, source, own)
+    bit = (lanes.inside[safe] % WARP).astype(np.uint64)
+    is_named = lanes_first(data_of(named), lanes.count).astype(np.uint64) >> bit & 1
     lost = active & ~(active[safe] & is_there & (is_named == 1))
     data = lanes_first(data_of(value), lanes.count)[safe]
     undefined = lost if not isinstance(value, Partly) else lost | value.undefined[safe]
