@@ -97,3 +97,38 @@ def test_the_kernel_of_an_operator_is_printed(capsys: pytest.CaptureFixture[str]
 def test_what_does_not_go_together(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inside", RUN[1], *options]) == BAD_USAGE
     assert "do not go" in capsys.readouterr().err or "does not go" in capsys.readouterr().err
+
+
+RACE = """# from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    tx = T.launch_thread("threadIdx.x", 64)
+    S = T.alloc_shared((64,), "float32")
+    S[tx] = A[tx]
+    B[tx] = S[63 - tx]
+"""
+
+
+def test_threads_of_a_launch_are_stepped_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = tmp_path / "race.py"
+    kernel.write_text(RACE, encoding="utf-8")
+    run = ["inside", str(kernel), "--in-process", "--thread", "40"]
+    assert main([*run, "--order", "turns", "--go", "race", "--heat", "S"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("`main`, statement 2 of 4\n")
+    assert "  of      thread 0 of block 0, warp 0\n  threads 0-31 run line 8 now\n" in printed
+    assert "  threads 32-63 are ready for line 8\n" in printed
+    assert "error[GP001]: race on shared memory, `S`" in printed
+    assert "S[64]: 64 touches of 64 elements" in printed
+    assert main([*run, "--go", "end", "--json"]) == 0
+    (stop,) = json.loads(capsys.readouterr().out)["stops"]
+    assert (stop["is_ended"], stop["threads"]["here"]["states"], stop["threads"]["reported"]) == (
+        True,
+        "e" * 64,
+        [1, 2, 3],
+    )
+    assert main([*run, "--block", "1"]) == DIAGNOSED
+    assert "error[TI004]: there is no block 1: the launch has 1" in capsys.readouterr().err
+    assert main([*run, "--report"]) == DIAGNOSED
+    assert "TI004" in capsys.readouterr().err

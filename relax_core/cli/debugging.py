@@ -41,6 +41,7 @@ from relax_core.engine.debug.requests import (
     ReproducerOf,
     SimulateOf,
     StopsOf,
+    WarpOrder,
 )
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
@@ -58,8 +59,8 @@ _FIRST_VALUES = 10
 _DIGIT_LIMIT = 18
 _MOVES = (
     "a move: next [N], back [N], to N, start, end, 'next i' or 'back i' to another iteration of loop i, 'out i', "
-    "'i=3, j=2', block, 'line 17', 'if i == 3 and A[i, j] < 0', nan, 'write C[3, 6]'; `back` before line, if and "
-    "write looks backwards; several are made one after the other"
+    "'i=3, j=2', block, 'line 17', 'if i == 3 and A[i, j] < 0', nan, 'write C[3, 6]'; among threads also thread, warp, "
+    "barrier and race; `back` before line, if, write and these looks backwards; several are made one after the other"
 )
 _AT_NAN = "isnan(written) or isinf(written)"
 
@@ -143,6 +144,15 @@ def _inside_command(command: Commands) -> None:
     given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
     made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
     made.add_argument("--passes", metavar="P", help="passes that run before; default: the whole pipeline")
+    made.add_argument("--launch", type=int, default=0, metavar="N", help="of a function that launches threads")
+    made.add_argument("--block", type=int, default=0, metavar="B", help="the block whose threads are stepped through")
+    made.add_argument("--thread", type=int, default=0, metavar="T", help="the thread of the block that is looked at")
+    order = made.add_mutually_exclusive_group()
+    order.add_argument(
+        "--order", choices=get_args(WarpOrder), default="forward",
+        help="which warp goes on: the first up to the next barrier, the last, or each a statement in turn",
+    )  # fmt: skip
+    order.add_argument("--shuffle", type=int, default=-1, metavar="S", help="a random warp goes on, by this seed")
     made.add_argument("--go", action="append", default=[], metavar="MOVE", help=_MOVES)
     made.add_argument("--steps", type=int, default=1, metavar="N", help="how many statements are shown; default: 1")
     made.add_argument("--heat", default="", metavar="BUFFER", help="print how often each element has been touched")

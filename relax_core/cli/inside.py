@@ -13,7 +13,7 @@ from relax_core.cli.terminal import (
     read_bytes,
     say,
 )
-from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall, ThreadsOf
 from relax_core.engine.protocol import Failure, Program
 from relax_core.present.running.inside_models import HeatView, InsideView
 
@@ -28,7 +28,8 @@ def step_inside(engine: Engine, options: argparse.Namespace) -> int:
         raise UsageError("--report is about the whole run: --go, --steps and --heat do not go with it")
     if options.kernel and options.time >= 0:
         raise UsageError("--kernel and --time do not go together: the time says which kernel runs")
-    kernel = KernelCall(_program(options), options.kernel, options.time)
+    threads = ThreadsOf(options.launch, options.block, options.thread, options.order, options.shuffle)
+    kernel = KernelCall(_program(options), options.kernel, options.time, threads)
     return _report(engine, kernel, options) if options.report else _steps(engine, kernel, options)
 
 

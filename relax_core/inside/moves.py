@@ -22,11 +22,13 @@ from relax_core.source import Source, Span
 WHAT: Final = "move"
 _WORDS: Final = re.compile(
     r"(?P<back>back\s+)?(?:"
-    r"(?P<kind>next|back|start|end|to|out|block|line|nan)(?:\s+(?P<number>\d+)|\s+(?P<loop>[^\W\d]\w*))?"
+    r"(?P<kind>next|back|start|end|to|out|block|line|nan|thread|warp|barrier|race)(?:\s+(?P<number>\d+)|\s+(?P<loop>[^\W\d]\w*))?"
     r"|if\s+(?P<condition>.+)|write\s+(?P<buffer>[^\W\d]\w*)\s*\[(?P<cell>[^\]]*)\]"
     r"|(?P<values>[^\W\d]\w*\s*=\s*-?\d+(?:\s*,\s*[^\W\d]\w*\s*=\s*-?\d+)*))\Z",
     re.DOTALL,
 )
+AMONG_THREADS: Final = ("thread", "warp", "barrier", "race")
+"""Moves where threads run side by side."""
 _HINT: Final = "a move is such as `next`, `back 5`, `next i`, `i=3, j=2`, `line 17`, `if A[i] < 0` or `write C[3, 6]`"
 
 
@@ -63,7 +65,8 @@ def parse_move(text: str) -> Move:
         return Move("values", is_back, values=tuple((name.strip(), int(value)) for name, value in pairs))
     number = None if part["number"] is None else int(part["number"])
     kind, name = part["kind"], part["loop"] or ""
-    if (kind == "block" and name) or (kind in ("to", "line") and number is None):
+    is_bare = (kind == "block" and not name) or (kind in AMONG_THREADS and not name and number is None)
+    if (kind in ("block", *AMONG_THREADS) and not is_bare) or (kind in ("to", "line") and number is None):
         _refuse(text, "this is no move")
     if kind == "back":
         return Move("next", is_back=True, number=number, name=name)
@@ -125,6 +128,8 @@ class _Mover:
                 return stepper.find(Query(key=NAN), after=-1)
             case "write":
                 return self._found(self._cell(move), is_back=move.is_back)
+            case kind if kind in AMONG_THREADS:
+                _refuse(self._text, f"`{kind}` is a move among threads, and none run side by side here", "")
             case _:
                 return self._found(condition_query(move.text), is_back=move.is_back)
 

@@ -119,14 +119,17 @@ class Shadow:
 
     def _meets(self, access: Access, other: Array, role: int) -> Bools:
         """Tell in which cells the access and the one that `other` made are not ordered."""
-        barrier, warp_barrier, _ = self._facts[role][:, access.cells]
         here, there = access.thread, other
+        found = (there != NOBODY) & (there != here)
+        if not found.any():
+            return found
+        barrier, warp_barrier, _ = self._facts[role][:, access.cells]
         threads = self._grid.thread_count
         is_same_block = here // threads == there // threads
         is_ordered = is_same_block & (barrier != access.epoch)
         is_same_warp = here % threads // 32 == there % threads // 32
         is_ordered |= is_same_block & is_same_warp & (warp_barrier != access.warp_epoch)
-        return (other != NOBODY) & (other != here) & ~is_ordered
+        return found & ~is_ordered
 
     def _races(self, access: Access, hazard: Hazard, found: Bools, other: Array, role: int) -> list[Race]:
         if not found.any():

@@ -73,6 +73,8 @@ class Lanes:
         if warp is not None:
             lane = lane[warp * WARP : (warp + 1) * WARP]
         self.count = len(lane)
+        self._all = np.ones(self.count, np.bool_)
+        self._all.setflags(write=False)
         self.block_in_batch = lane // grid.thread_count
         """The number of a lane's block among those of the batch."""
         self.inside = lane % grid.thread_count
@@ -98,4 +100,4 @@ class Lanes:
 
     def full(self, mask: Mask) -> npt.NDArray[np.bool_]:
         """Return a mask with all its lanes."""
-        return np.ones(self.count, np.bool_) if mask is None else mask
+        return self._all if mask is None else mask

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall, ThreadsOf
 from relax_core.engine.protocol import Failure, Program
 from relax_core.engine.session import Session
 from relax_core.present.running.inside_models import HeatView, InsideView
@@ -121,3 +121,41 @@ def test_the_report_of_a_kernel_in_a_run(session: Session) -> None:
     assert not isinstance(found, Failure)
     assert {item.buffer for item in found.rows} == {"X", "largest", "total", "Y"}
     assert sum(item.count for item in found.rows if item.buffer == "Y") == 6
+
+
+THREADS = """# from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
+    bx = T.launch_thread("blockIdx.x", 2)
+    tx = T.launch_thread("threadIdx.x", 64)
+    S = T.alloc_shared((64,), "float32")
+    S[tx] = A[bx * 64 + tx]
+    T.tvm_storage_sync("shared")
+    B[bx * 64 + tx] = S[63 - tx]
+"""
+
+
+def test_a_window_of_threads_tells_each_statement_as_it_is_told_alone(session: Session) -> None:
+    call = KernelCall(Program(THREADS, "m.py"), threads=ThreadsOf(block=1, thread=40))
+    view = looked(session, call, 3, window=16)
+    assert [stop.clock for stop in view.stops] == list(range(6))
+    for stop in view.stops:
+        alone = looked(session, call, stop.clock)
+        assert alone.threads is not None
+        assert (alone.line, alone.accesses, alone.threads.here) == (stop.line, stop.accesses, stop.threads)
+    assert view.stops[4].accesses[0].others == tuple(range(32, 63))
+    assert looked(session, call, 5).accesses[1].cell == "B[104]"
+
+
+def test_memory_of_a_block_is_shown_by_its_owners(session: Session) -> None:
+    call = KernelCall(Program(THREADS, "m.py"), threads=ThreadsOf(order="backward"))
+    owners = counted(session, HeatOf(call, 1, "S", "owner"))
+    assert owners.texts == ("",) * 32 + tuple(map(str, range(32, 64)))
+    assert owners.levels == "0" * 32 + "2" * 32
+    assert owners.legend == ("warp 0", "warp 1")
+    values = counted(session, HeatOf(call, 1, "S", "value"))
+    assert values.texts[0] == "?"
+    assert counted(session, HeatOf(call, 6, "S", "count")).texts == ("2",) * 64
+    assert counted(session, HeatOf(call, 6, "S", "age")).texts[::63] == ("4", "5")
+    assert isinstance(session.request(HeatOf(call, 0, "Q")), Failure)

@@ -6,8 +6,9 @@ from relax_core.bytecode.build import build
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, has_errors
 from relax_core.engine.debug.host import Ran, binding_values, bisect_modules, bisect_passes, memory_report, run
+from relax_core.engine.debug.requests import ThreadsOf
 from relax_core.engine.debug.tolerance import Tolerance
-from relax_core.engine.inside.host import Inside, inside
+from relax_core.engine.inside.host import Inside, Threads, inside, threads
 from relax_core.engine.pipelines.run_files.host import RunRecording, open_run, record_run
 from relax_core.engine.screens.origins_view import origins
 from relax_core.engine.simulation.host import Simulated, simulate
@@ -29,6 +30,8 @@ __all__ = [
     "Ran",
     "RunRecording",
     "Simulated",
+    "Threads",
+    "ThreadsOf",
     "Tolerance",
     "VirtualMachine",
     "after_rewrites",
@@ -49,6 +52,7 @@ __all__ = [
     "run",
     "run_pipeline",
     "simulate",
+    "threads",
     "verify",
     "without_rewrite",
 ]

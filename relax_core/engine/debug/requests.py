@@ -1,6 +1,6 @@
 """Requests about recorded pipelines, and those that look for faults in a run."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -309,8 +309,27 @@ class SimulateOf(Request[Simulation], frozen=True):
     program: Program
 
 
-HeatKind = Literal["count", "age", "value"]
+HeatKind = Literal["count", "age", "value", "owner"]
+"""`owner`: the thread that wrote each element last, of a launch."""
 HeatSpan = Literal["so_far", "whole", "iteration"]
+WarpOrder = Literal["forward", "backward", "turns"]
+
+
+class ThreadsOf(msgspec.Struct, frozen=True):
+    """Which threads of a kernel that launches some are stepped through, and in which order its warps go on.
+
+    `order` is `forward` or `backward`, one warp up to the next barrier and then the next one, or `turns`, a statement
+    each; with a `seed` which one goes on is random.
+    """
+
+    launch: int = 0
+    block: int = 0
+    thread: int = 0
+    order: WarpOrder = "forward"
+    seed: int = -1
+
+
+FIRST_THREAD: Final = ThreadsOf()
 
 
 class KernelCall(msgspec.Struct, frozen=True):
@@ -323,6 +342,7 @@ class KernelCall(msgspec.Struct, frozen=True):
     program: Program
     name: str = ""
     time: int = -1
+    threads: ThreadsOf = FIRST_THREAD
 
 
 class InsideOf(Request[InsideView], frozen=True):

@@ -1,4 +1,4 @@
-"""`rc.inside`: a run inside a kernel, from Python."""
+"""`rc.inside` and `rc.threads`: a run inside a kernel, and one through the threads of a launch, from Python."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,20 +6,26 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.debug.requests import FIRST_THREAD, ThreadsOf
+from relax_core.engine.inside.threads import ThreadWalk, thread_walk
 from relax_core.engine.inside.walk import Walk, own_listing, printed_listing, walk
 from relax_core.engine.programs import prim_entry
+from relax_core.engine.simulation.host import entry_of
 from relax_core.inside.probes import ANYWHERE
 from relax_core.inside.report import COUNTED
 from relax_core.inside.stepper import Kernel
+from relax_core.inside.threads.looking import Root, owners_of, roots_of, values_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.present.running.inside_models import InsideReport, InsideView
 from relax_core.present.running.inside_report import present_report
+from relax_core.simt.signature import with_buffers
 
-__all__ = ["Inside", "inside"]
+__all__ = ["Inside", "Threads", "inside", "threads"]
 
 
 class Inside:
@@ -74,6 +80,81 @@ class Inside:
             hint = f"there are {', '.join(f'`{item.name}`' for item in buffers)}"
             raise RunError((Diagnostic("TI004", f"there is no buffer `{name}`", hint=hint),))
         return found
+
+
+class Threads:
+    """A block of a launch on the simulated GPU, before a statement of one of its warps."""
+
+    def __init__(self, walk: ThreadWalk, chosen: ThreadsOf) -> None:
+        self._walk = walk
+        self._chosen = chosen
+
+    @property
+    def view(self) -> InsideView:
+        """What stands here: the statement, loops with their values, what it touches, and where all threads are."""
+        return self.go()
+
+    @property
+    def clock(self) -> int:
+        """How many statements the warps of the block have run, all together."""
+        return self._walk.stepper.clock
+
+    @property
+    def total(self) -> int | None:
+        """How many statements there are; `None` if they are too many to have been run through."""
+        return self._walk.stepper.total
+
+    def go(self, *moves: str) -> InsideView:
+        """Make moves: those of `Inside.go`, and `thread`, `warp`, `barrier`, `race`, each with `back` before it.
+
+        Raises:
+            CompileError: TI003, VM030, VM031: a move is none, or names what there is not.
+        """
+        return self._walk.look(self.clock, moves, 0, self._chosen)
+
+    def choose(self, thread: int) -> InsideView:
+        """Look at another thread of the block; the run stays where it is."""
+        self._chosen = replace(self._chosen, thread=thread)
+        return self.view
+
+    def buffer(self, name: str) -> "np.ma.MaskedArray[Any, Any]":
+        """Return what a memory holds here, masked where that is undefined; registers have a row for each thread."""
+        values, undefined = values_of(self._walk.stepper.run, self._named(name))
+        return np.ma.MaskedArray(values, undefined)
+
+    def owners(self, name: str) -> npt.NDArray[np.int64]:
+        """Return the thread of the block that wrote each element last, -1 where none did."""
+        return owners_of(self._walk.stepper.run, self._named(name))
+
+    def _named(self, name: str) -> Root:
+        roots = roots_of(self._walk.stepper.run)
+        found = next((item for item in roots if item.name == name), None)
+        if found is None:
+            hint = f"there are {', '.join(f'`{item.name}`' for item in roots)}"
+            raise RunError((Diagnostic("TI004", f"there is no buffer `{name}`", hint=hint),))
+        return found
+
+
+def threads(
+    module: IRModule, entry: str = "", *args: Any, chosen: ThreadsOf = FIRST_THREAD, seed: int = 0,
+    sizes: Mapping[str, int] = MappingProxyType({}),
+) -> Threads:  # fmt: skip
+    """Step through the threads of a block of a launch, on a simulated GPU.
+
+    Args:
+        module: it holds the function, and the kernels that it launches.
+        entry: by default the first function that launches threads.
+        args: arrays and scalars, one for each parameter; made up with `seed` and `sizes` if there are none.
+        chosen: the launch, the block, the thread, and the order in which warps go on.
+        seed: of made-up arguments.
+        sizes: of symbolic dimensions of made-up arguments, by name; small ones by default.
+
+    Raises:
+        RunError: EN005, EN009 if there is no such function, TI004 no such launch, GP010 for what is not simulated.
+    """
+    name, function = entry_of(module, entry)
+    given = args or prim_entry.arguments(with_buffers(function), None, seed, sizes, is_signed=True)
+    return Threads(thread_walk(module, name, tuple(given), chosen, _listing(name, function)), chosen)
 
 
 def inside(

@@ -1,11 +1,15 @@
 """Answers the requests about a run inside a kernel; the latest run of each program is kept."""
 
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.inside.threads import ThreadWalk, thread_walk
 from relax_core.engine.inside.walk import (
     Walk,
     call_at,
@@ -18,13 +22,17 @@ from relax_core.engine.inside.walk import (
 from relax_core.engine.programs import prim_entry
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Progress
-from relax_core.inside.instrument import instrument
 from relax_core.inside.stepper import Kernel
+from relax_core.inside.threads.block import is_step
 from relax_core.ir.attrs import has_attr
-from relax_core.ir.tir import HOST_FUNCTION, PrimFunc
+from relax_core.ir.expr import GlobalVar
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import preorder
+from relax_core.ir.tir import HOST_FUNCTION, PrimFunc, Stmt
 from relax_core.present.running.inside_heat import present_heat
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.inside_report import present_report
+from relax_core.simt.signature import entries, launches, with_buffers
 from relax_core.source import Source
 
 
@@ -34,7 +42,10 @@ def inside(message: InsideOf, context: RequestContext) -> InsideView:
     Raises:
         DiagnosedError: there is no such kernel, it cannot be stepped through, or a move is none.
     """
-    return _walk(message.kernel, context).look(message.clock, message.moves, message.window)
+    found = _walk(message.kernel, context)
+    if isinstance(found, ThreadWalk):
+        return found.look(message.clock, message.moves, message.window, message.kernel.threads)
+    return found.look(message.clock, message.moves, message.window)
 
 
 def heat(message: HeatOf, context: RequestContext) -> HeatView:
@@ -43,7 +54,8 @@ def heat(message: HeatOf, context: RequestContext) -> HeatView:
     Raises:
         DiagnosedError: there is no such buffer or loop.
     """
-    return present_heat(_walk(message.kernel, context), message)
+    found = _walk(message.kernel, context)
+    return found.heat(message) if isinstance(found, ThreadWalk) else present_heat(found, message)
 
 
 def report(message: InsideReportOf, context: RequestContext) -> InsideReport:
@@ -56,57 +68,68 @@ def report(message: InsideReportOf, context: RequestContext) -> InsideReport:
 
     def made() -> InsideReport:
         found = _walk(message.kernel, context)
+        if isinstance(found, ThreadWalk):
+            what = "accesses are counted of kernels that run in order, and this one launches threads"
+            raise CompileError((Diagnostic("TI004", what, hint="`run --simulate` tells what they cost"),))
         return present_report(found.counter, found.listing)
 
     return opened.remembered(message, made)
 
 
-def _walk(kernel: KernelCall, context: RequestContext) -> Walk:
+def _walk(kernel: KernelCall, context: RequestContext) -> Walk | ThreadWalk:
     opened = context.opened_by(kernel.program)
-    key = (kernel.name, kernel.time, kernel.program.changes)
+    # Another thread of the block is another look at the same run.
+    key = (kernel.name, kernel.time, kernel.program.changes, msgspec.structs.replace(kernel.threads, thread=0))
     if opened.inside is None or opened.inside[0] != key:
         opened.inside = key, _begun(kernel, opened, context)
     return opened.inside[1]
 
 
-def _begun(kernel: KernelCall, opened: OpenProgram, context: RequestContext) -> Walk:
+def _begun(kernel: KernelCall, opened: OpenProgram, context: RequestContext) -> Walk | ThreadWalk:
     source = opened.source
     source.require_sound()
     engine = context.engine_of(opened)
     lone = None if kernel.time >= 0 else _lone(kernel, opened)
     if lone is not None:
         name, function = lone
-        program = source.program
-        args = prim_entry.arguments(function, program.inputs, program.seed, dict(program.sizes))
+        program, is_of_threads = source.program, launches(function, source.module)
+        taken = with_buffers(function) if is_of_threads else function
+        args = prim_entry.arguments(taken, program.inputs, program.seed, dict(program.sizes), is_signed=is_of_threads)
         context.report(Progress(f"Stepping into `{name}`"))
         functions = {var.name: item for var, item in source.module.prim_funcs}
-        listing = _listing(name, function, opened)
-        return walk(Kernel(function, name, engine, functions=functions, line_of=listing.line_of), args, listing)
+        return _walk_of(Kernel(function, name, engine, functions=functions), args, kernel, opened)
     trace = trace_of(opened, kernel.program.changes, context)
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     time = kernel.time if kernel.time >= 0 else _first_call(kernel, trace, executable)
     name, args = call_at(trace, executable, time)
     function = executable.kernels[name]
     context.report(Progress(f"Stepping into `{name}`"))
-    listing = _listing(name, function, opened)
-    return walk(
-        Kernel(function, name, engine, executable.log, executable.kernels, line_of=listing.line_of), args, listing
-    )
+    return _walk_of(Kernel(function, name, engine, executable.log, executable.kernels), args, kernel, opened)
+
+
+def _walk_of(kernel: Kernel, args: tuple[Any, ...], asked: KernelCall, opened: OpenProgram) -> Walk | ThreadWalk:
+    """Step through statements, or through those of the threads that a function launches."""
+    listing = _listing(kernel.name, kernel.function, opened)
+    module = IRModule(tuple(Definition(GlobalVar(name), item) for name, item in kernel.functions.items()))
+    if launches(kernel.function, module):
+        return thread_walk(module, kernel.name, args, asked.threads, listing)
+    return walk(replace(kernel, line_of=listing.line_of), args, listing)
 
 
 def _lone(kernel: KernelCall, opened: OpenProgram) -> tuple[str, PrimFunc] | None:
     """Return the prim func that is stepped through on arguments of its own, `None` if a run calls it."""
     source = opened.source
-    if not kernel.name:
-        found = source.prim_entry()
-        if found is not None:
-            return found
+    functions = [function for _, function in source.module.prim_funcs]
     name = kernel.name or source.program.entry
+    if not name and not any(map(prim_entry.can_run, functions)):
+        name = next(entries(source.module), "")
+    if not name:
+        return source.prim_entry()
     definition = source.module.find(name) if name else None
     if definition is None or not isinstance(definition.function, PrimFunc):
         return None
     is_called = bool(kernel.name) and bool(source.module.relax_functions)
-    if is_called or not prim_entry.can_run(definition.function):
+    if is_called or not prim_entry.can_run(with_buffers(definition.function)):
         return None
     return name, definition.function
 
@@ -128,6 +151,6 @@ def _first_call(kernel: KernelCall, trace: Any, executable: Any) -> int:
 def _listing(name: str, function: PrimFunc, opened: OpenProgram) -> Any:
     """Return the text of the user if the function stands there as it is, else the function as it is printed."""
     source: Source = opened.source.parsed.source
-    sites = instrument(function, name).layout.sites
-    is_own = all(site.node.span is not None and site.node.span.source is source for site in sites)
-    return own_listing(source) if is_own and sites else printed_listing(name, function, opened.source.spelling)
+    steps = [node for node in preorder(function.body) if isinstance(node, Stmt) and is_step(node)]
+    is_own = all(node.span is not None and node.span.source is source for node in steps)
+    return own_listing(source) if is_own and steps else printed_listing(name, function, opened.source.spelling)

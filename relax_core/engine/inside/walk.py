@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.code import without_header
-from relax_core.present.running.inside import Listing, present_inside, with_window
+from relax_core.present.running.inside import LARGEST_WINDOW, Listing, present_inside, with_window
 from relax_core.present.running.inside_models import InsideView
 from relax_core.printer.printed import Printed
 from relax_core.printer.tvmscript import print_module
 from relax_core.source import Source
 from relax_core.vm.objects.values import Uninitialised
 from relax_core.vm.recording.trace import Trace
-
-_LARGEST_WINDOW: Final = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +46,7 @@ class Walk:
         is_found = all(move(self.stepper, item) for item in moves)
         seconds = perf_counter() - begun
         view = present_inside(self.stepper, self.listing, is_found=is_found, seconds=seconds)
-        return with_window(view, self.stepper, self.listing, min(window, _LARGEST_WINDOW)) if window else view
+        return with_window(view, self.stepper, self.listing, min(window, LARGEST_WINDOW)) if window else view
 
 
 def walk(kernel: Kernel, args: tuple[Any, ...], listing: Listing) -> Walk:

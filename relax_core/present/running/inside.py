@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from relax_core.inside.memory import Memory
 from relax_core.inside.owners import Owners
 from relax_core.inside.reading import Access, Reader, values_of
-from relax_core.inside.sites import Level, Site
+from relax_core.inside.sites import Level, Site, SiteKind
 from relax_core.inside.stepper import Stepper
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import Node
@@ -26,6 +26,8 @@ from relax_core.present.running.inside_models import (
     InsideStop,
     InsideView,
 )
+
+LARGEST_WINDOW: Final = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,8 +254,11 @@ def _buffers(stepper: Stepper) -> tuple[InsideBuffer, ...]:
 
 
 def _sentence(site: Site | None, accesses: tuple[InsideAccess, ...]) -> str:
-    if site is None:
-        return "The kernel has ended."
+    return "The kernel has ended." if site is None else sentence_of(site.kind, site.phase, accesses)
+
+
+def sentence_of(kind: SiteKind, of_phase: str, accesses: tuple[InsideAccess, ...]) -> str:
+    """Say what a statement does."""
     reads = [f"{item.cell} = {item.value}" if item.value else item.cell for item in accesses if not item.is_write]
     writes = [item for item in accesses if item.is_write]
     parts: list[str] = []
@@ -261,8 +266,8 @@ def _sentence(site: Site | None, accesses: tuple[InsideAccess, ...]) -> str:
         parts.append(f"reads {', '.join(dict.fromkeys(reads))}")
     parts += [f"writes {item.cell}: {item.value or '?'} becomes {item.after}" for item in writes if item.is_inside]
     parts += [f"{item.cell} is out of range" for item in accesses if not item.is_inside]
-    what = {"store": "A store", "branch": "A test", "assert": "An assertion", "evaluate": "A call"}[site.kind]
-    phase = f" of the {site.phase}" if site.phase else ""
+    what = {"store": "A store", "branch": "A test", "assert": "An assertion", "evaluate": "A call"}[kind]
+    phase = f" of the {of_phase}" if of_phase else ""
     return f"{what}{phase} {'; '.join(parts)}." if parts else f"{what}{phase}."
 
 

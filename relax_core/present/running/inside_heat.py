@@ -1,5 +1,7 @@
 """Presents buffers of a kernel as grids: how often each element was touched, how long ago, and what it holds."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Protocol
 
@@ -74,28 +76,55 @@ def present_heat(walked: Walked, asked: Asked) -> HeatView:
     if buffer is None:
         names = ", ".join(f"`{item.name}`" for item in stepper.layout.buffers)
         raise CompileError((Diagnostic("TI004", f"there is no buffer `{asked.buffer}`", hint=f"there are {names}"),))
-    values = stepper.memory.array_of[buffer]
-    axes = _axes(values.ndim, asked.axes)
+    heat = None if asked.what == "value" else _counted(walked, asked)
+    numbers = stepper.memory.array_of[buffer] if heat is None else _numbers(heat, walked, asked, buffer)
+    levels, legend = levels_of(numbers, asked.what, asked.clock)
+    counts = np.zeros(0, np.int64) if heat is None else _numbers(heat, walked, asked, buffer, "count")
+    return window_of(
+        Grid(buffer.name, numbers, levels, legend, lambda item: _text(item, asked.what), counts,
+             _most(numbers, asked.what), 0 if heat is None else heat.first),
+        asked,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """A number for each element of a buffer, its step of colour, and what the steps mean."""
+
+    name: str
+    numbers: Array
+    levels: npt.NDArray[np.uint8]
+    legend: tuple[str, ...]
+    text_of: Callable[[Any], str]
+    counts: Array
+    """How often each element was touched, if that is known."""
+    most: int = 0
+    since: int = 0
+
+
+def window_of(grid: Grid, asked: Asked) -> HeatView:
+    """Present the window of a grid that is asked for, and all of it in small.
+
+    Raises:
+        CompileError: TI004, the axes are none of the buffer.
+    """
+    numbers, levels = grid.numbers, grid.levels
+    axes = _axes(numbers.ndim, asked.axes)
     fixed = tuple(
         min(max(asked.fixed[axis] if axis < len(asked.fixed) else 0, 0), max(size - 1, 0))
-        for axis, size in enumerate(values.shape)
+        for axis, size in enumerate(numbers.shape)
     )
-    heat = None if asked.what == "value" else _counted(walked, asked)
-    numbers = values if heat is None else _numbers(heat, walked, asked, buffer)
-    levels, legend = _levels(numbers, asked.what, asked.clock)
     plane, steps = _plane(numbers, axes, fixed), _plane(levels, axes, fixed)
     top, left = _begin(asked.top, plane.shape[0]), _begin(asked.left, plane.shape[1])
     rows, columns = min(asked.rows, SIDE_LIMIT), min(asked.columns, SIDE_LIMIT)
     part, part_steps = (item[top : top + rows, left : left + columns] for item in (plane, steps))
     whole = _pooled(steps)
-    counts = np.zeros(0, np.int64) if heat is None else _numbers(heat, walked, asked, buffer, "count")
     return HeatView(
-        buffer.name, values.shape, axes, fixed, top, left, part.shape[0], part.shape[1],
-        tuple(_text(item, asked.what) for item in part.ravel()) if part.size <= TEXT_CELLS else (),
-        _digits(part_steps), legend,
+        grid.name, numbers.shape, axes, fixed, top, left, part.shape[0], part.shape[1],
+        tuple(map(grid.text_of, part.ravel())) if part.size <= TEXT_CELLS else (),
+        _digits(part_steps), grid.legend,
         _digits(whole), whole.shape[0], whole.shape[1], plane.shape[0], plane.shape[1],
-        int(np.count_nonzero(counts)), int(counts.sum(dtype=np.int64)), _most(numbers, asked.what),
-        0 if heat is None else heat.first,
+        int(np.count_nonzero(grid.counts)), int(grid.counts.sum(dtype=np.int64)), grid.most, grid.since,
     )  # fmt: skip
 
 
@@ -161,7 +190,7 @@ def _numbers(heat: Heat, walked: Walked, asked: Asked, buffer: Buffer, what: str
     return found
 
 
-def _levels(numbers: Array, what: str, clock: int) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+def levels_of(numbers: Array, what: str, clock: int) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
     """Return a step of colour for each number, 0 for what was not touched, and what the others mean."""
     if numbers.size == 0:
         return np.zeros(numbers.shape, np.uint8), ()

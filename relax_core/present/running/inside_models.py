@@ -60,6 +60,8 @@ class InsideAccess(msgspec.Struct, frozen=True):
     """The number of the element in memory, if it is out of range but inside of the memory."""
     range_start: int = 0
     range_end: int = 0
+    others: tuple[int, ...] = ()
+    """The elements that the other lanes of the warp touch with it, counted as one row."""
 
     @property
     def cell(self) -> str:
@@ -79,6 +81,68 @@ class InsideBuffer(msgspec.Struct, frozen=True):
     is_written: bool
 
 
+class ThreadGroup(msgspec.Struct, frozen=True):
+    """Threads that stand at one place in one way."""
+
+    state: str
+    """`runs` the statement that is next, is `ready` for one of its own, `waits` at a barrier, is `off` while others
+    of its warp take a branch, or has `ended`."""
+    threads: str
+    """Their numbers in the block, such as `0-31, 64-95`."""
+    count: int
+    line: int
+    """The line of what they run next, of the barrier, or of the condition; 0 at the end."""
+    text: str
+
+    @property
+    def words(self) -> str:
+        """Return what they do."""
+        at = f" line {self.line}" if self.line else ""
+        match self.state:
+            case "runs":
+                return f"run{at} now"
+            case "ready":
+                return f"are ready for{at}"
+            case "waits":
+                return f"wait at the barrier in{at}"
+            case "off":
+                return f"wait for the lanes of their warp behind `{self.text}` in{at}"
+            case _:
+                return "have ended"
+
+
+class ThreadsHere(msgspec.Struct, frozen=True):
+    """Where the threads of a block are, before one of its warps runs a statement."""
+
+    states: str
+    """A letter for each thread: r runs, g ready, w waits, o off, e ended."""
+    groups: tuple[ThreadGroup, ...]
+    warp: int
+    """The warp that runs the statement."""
+    shown: int
+    """The thread of the block whose loops, variables and accesses are told: the chosen one if it takes part."""
+    told: tuple[str, ...] = ()
+    """What is wrong with the statement."""
+    costs: tuple[str, ...] = ()
+    """What its accesses of memory cost the warp."""
+
+
+class InsideThreads(msgspec.Struct, frozen=True):
+    """The launch whose threads are stepped through, and what is chosen in it."""
+
+    grid: str
+    """How many blocks and threads it has."""
+    block: int
+    block_count: int
+    thread: int
+    thread_count: int
+    launch: int
+    order: str
+    here: ThreadsHere
+    reported: tuple[int, ...] = ()
+    """The numbers of the statements with which something is wrong, as far as the run was followed."""
+
+
 class InsideStop(msgspec.Struct, frozen=True):
     """What stands at one statement of a window."""
 
@@ -96,6 +160,7 @@ class InsideStop(msgspec.Struct, frozen=True):
     lets: tuple[tuple[str, str], ...]
     accesses: tuple[InsideAccess, ...]
     sentence: str
+    threads: ThreadsHere | None = None
 
 
 class InsideView(msgspec.Struct, frozen=True):
@@ -134,6 +199,8 @@ class InsideView(msgspec.Struct, frozen=True):
     """The text with its tokens, for a page, which then needs no `text`."""
     stops: tuple[InsideStop, ...] = ()
     """The statements before and behind this one, if they were asked for."""
+    threads: InsideThreads | None = None
+    """Of a launch: where its threads are."""
 
     def to_text(self) -> str:
         """Return what the command prints for a stop."""
@@ -141,6 +208,7 @@ class InsideView(msgspec.Struct, frozen=True):
         head = f"`{self.kernel}`, statement {self.clock:,}{of}"
         if self.is_ended:
             return f"{head}: the end"
+        of_threads = [] if self.threads is None else _threads_text(self.threads)
         place = f", {self.phase} of block {self.block}" if self.phase else f", block {self.block}" if self.block else ""
         lines = [f"{head}{place}"]
         loops = [f"{item.name} = {item.words}" for item in self.loops if item.is_around and item.kind == "for"]
@@ -154,7 +222,16 @@ class InsideView(msgspec.Struct, frozen=True):
             lines.append(f"  lets    {'; '.join(f'{name} = {value}' for name, value in self.lets)}")
         lines.append(f"  {self.line:>5} > {self.text.split(chr(10))[self.line - 1].strip() if self.line else ''}")
         lines += [f"  {_accessed(item)}" for item in self.accesses]
+        lines += of_threads
         return "\n".join((*lines, *([self.problem] if self.problem else [])))
+
+
+def _threads_text(threads: InsideThreads) -> list[str]:
+    here = threads.here
+    lines = [f"  threads {item.threads} {item.words}" for item in here.groups]
+    lines.insert(0, f"  of      thread {here.shown} of block {threads.block}, warp {here.warp}")
+    lines += [f"  cost    {item}" for item in here.costs]
+    return [*lines, *here.told]
 
 
 def _accessed(item: InsideAccess) -> str:

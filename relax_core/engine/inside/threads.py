@@ -1,0 +1,62 @@
+"""A run through the threads of a launch with all that is asked about it."""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.debug.requests import HeatOf, ThreadsOf
+from relax_core.inside.threads.moves import move_threads
+from relax_core.inside.threads.stepper import ThreadStepper
+from relax_core.ir.module import IRModule
+from relax_core.present.running.inside import LARGEST_WINDOW, Listing
+from relax_core.present.running.inside_models import HeatView, InsideView
+from relax_core.present.running.threads.heat import present_memory
+from relax_core.present.running.threads.here import Presenter
+from relax_core.simt.kernels import launch_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadWalk:
+    """A run through the threads of a block, and its text."""
+
+    stepper: ThreadStepper
+    listing: Listing
+
+    def look(self, clock: int, moves: tuple[str, ...], window: int, chosen: ThreadsOf) -> InsideView:
+        """Go before statement `clock`, make the moves while they find what they look for, and present what is there.
+
+        Raises:
+            CompileError: a move is none, or names what there is not.
+        """
+        begun = perf_counter()
+        self.stepper.move_to(clock)
+        is_found = all(move_threads(self.stepper, item, chosen.thread) for item in moves)
+        seconds = perf_counter() - begun
+        presenter = Presenter(self.stepper, self.listing, chosen.thread, order_words(chosen), chosen.launch)
+        view = presenter.view(is_found=is_found, seconds=seconds)
+        return presenter.with_window(view, min(window, LARGEST_WINDOW)) if window else view
+
+    def heat(self, asked: HeatOf) -> HeatView:
+        """Show a window of a memory."""
+        return present_memory(self.stepper, asked)
+
+
+def thread_walk(module: IRModule, name: str, args: tuple[Any, ...], chosen: ThreadsOf, listing: Listing) -> ThreadWalk:
+    """Begin a run through the threads of a block, and follow it to its end if that does not take long.
+
+    Raises:
+        DiagnosedError: there is no such launch, or something in it is not simulated.
+    """
+    start = launch_of(module, name, args, chosen.launch)
+    stepper = ThreadStepper(start, chosen.block, chosen.order, chosen.seed if chosen.seed >= 0 else None)
+    if not 0 <= chosen.thread < start.grid.thread_count:
+        message = f"there is no thread {chosen.thread}: a block has {start.grid.thread_count:,}"
+        raise CompileError((Diagnostic("TI004", message, start.function.span),))
+    stepper.explore()
+    return ThreadWalk(stepper, listing)
+
+
+def order_words(chosen: ThreadsOf) -> str:
+    """Name the order in which warps go on."""
+    return f"seed {chosen.seed}" if chosen.seed >= 0 else chosen.order

@@ -1,0 +1,1 @@
+"""Presents the threads of a block of a launch that is stepped through."""
