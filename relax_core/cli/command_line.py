@@ -74,6 +74,8 @@ def _carried_out(options: argparse.Namespace) -> int:
         return command(in_process.InProcess(), options)
     client = Client()
     try:
+        # It loads while the command reads its files.
+        client.start()
         return command(client, options)
     except KeyboardInterrupt:
         client.close(is_hurried=True)
