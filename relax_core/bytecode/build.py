@@ -63,10 +63,7 @@ def build_stages(module: IRModule, stages: tuple[Stage, ...], *, as_in: AsIn = "
         CompileError: the last stage failed, or the code generator refused something.
     """
     final_module(module, stages)
-    complete = (*stages, *finishing_stages(module, stages))
-    log = RewriteLog.merged(item.log for item in complete)
-    before = (stage.before for stage in reversed(complete))
-    return compile_module(final_module(module, complete), log, before, as_in=as_in)
+    return _compiled(module, (*stages, *finishing_stages(module, stages)), as_in)
 
 
 def build_as_is(module: IRModule) -> Built:
@@ -76,7 +73,14 @@ def build_as_is(module: IRModule) -> Built:
         CompileError: a pass failed, or the code generator refused something.
     """
     stages = finishing_stages(module, ())
-    return Built(build_stages(module, stages), tuple(stage.after for stage in stages))
+    return Built(_compiled(module, stages), tuple(stage.after for stage in stages))
+
+
+def _compiled(module: IRModule, stages: tuple[Stage, ...], as_in: AsIn = "fixed") -> Executable:
+    """Compile what stages made of `module`; none that the machine needs is left out."""
+    log = RewriteLog.merged(item.log for item in stages)
+    before = (stage.before for stage in reversed(stages))
+    return compile_module(final_module(module, stages), log, before, as_in=as_in)
 
 
 def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
