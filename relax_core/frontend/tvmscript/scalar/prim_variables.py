@@ -197,19 +197,19 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
         match current:
             case ast.Name(id=name):
                 found.update((name,) if is_scalar else ())
-            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp():
-                stack.extend((item, True) for item in ast.iter_child_nodes(current))
-            case ast.Call(func=func, args=args, keywords=keywords):
+            case ast.Call(func=func):
                 name = qualified(func, context.aliases) or ""
                 is_of_scalars = name.startswith("tir.") or name in _SCALAR_CALLS
-                stack.extend((item, is_of_scalars) for item in (*args, *(keyword.value for keyword in keywords)))
+                stack += [(item, is_of_scalars) for item in _parts(current) if item is not func]
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.BoolOp():
+                stack += [(item, True) for item in ast.iter_child_nodes(current)]
             case ast.AnnAssign(annotation=annotation, value=value):
                 found.update(_names_of_type(context, annotation))
-                stack.extend(() if value is None else ((written_out(context, value), False),))
+                stack += [] if value is None else [(written_out(context, value), False)]
             case ast.Tuple() | ast.List():
-                stack.extend((item, is_scalar) for item in current.elts)
+                stack += [(item, is_scalar) for item in _parts(current)]
             case _:
-                stack.extend((item, False) for item in ast.iter_child_nodes(current))
+                stack += [(item, False) for item in _parts(current)]
     return frozenset(found)
 
 
@@ -218,15 +218,33 @@ def _names_of_type(context: Context, node: ast.expr | None) -> set[str]:
     found: set[str] = set()
     if isinstance(node, ast.Name) and (words := context.plain.get(node.id)) is not None:
         return names_in(words)
-    for item in ast.walk(node) if node is not None else ():
-        match item:
+    stack: list[ast.AST] = [] if node is None else [node]
+    while stack:
+        match stack.pop():
             case ast.Name(id=name):
                 found.add(name)
-            case ast.Constant(value=str(text)):
-                found.update(_WORD.findall(text))
-            case _:
-                pass
+            case ast.Constant(value=value):
+                found.update(_WORD.findall(value) if isinstance(value, str) else ())
+            case current:
+                stack += _parts(current)
     return found
+
+
+def _parts(node: ast.AST) -> Iterable[ast.AST]:
+    """Return the nodes directly under one: those that are most frequent are taken apart here, several times faster."""
+    match node:
+        case ast.Constant() | ast.Name():
+            return ()
+        case ast.Attribute(value=value) | ast.Expr(value=value) | ast.keyword(value=value):
+            return (value,)
+        case ast.Call(func=func, args=args, keywords=keywords):
+            return (func, *args, *[item.value for item in keywords])
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            return elts
+        case ast.Assign(targets=targets, value=value):
+            return (*targets, value)
+        case _:
+            return ast.iter_child_nodes(node)
 
 
 def with_symbol(type_: Type, name: str, span: Span) -> Type:
