@@ -37,6 +37,7 @@ from relax_core.ir.tir import Buffer, BufferParam, PrimFunc
 Value: TypeAlias = object
 _TYPES = (TensorType, ShapeType, PrimType, TupleType, FuncType, ObjectType, AdtType, TypeVar, RefType)
 _BINDERS = (Var, PrimVar, Buffer, TypeVar)
+_PLAIN = (str, int, bool, type(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +53,16 @@ class Difference:
     b: Value
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """A link of the way from the root, joined only when a difference is shown."""
+_Path: TypeAlias = "tuple[_Path, str | int] | None"
+"""The way from the root, its last step behind: a field, as `value`; a place in a tuple; a function, as `@main`."""
 
-    above: "_Path | None"
-    step: str
 
-    def __str__(self) -> str:
-        steps: list[str] = []
-        link: _Path | None = self
-        while link is not None:
-            steps.append(link.step)
-            link = link.above
-        return "".join(reversed(steps)).lstrip(".")
+def _shown(path: _Path) -> str:
+    steps: list[str] = []
+    while path is not None:
+        path, step = path
+        steps.append(f"[{step}]" if isinstance(step, int) else step if step.startswith("@") else f".{step}")
+    return "".join(reversed(steps)).removeprefix(".")
 
 
 def structural_equal(a: Node, b: Node, *, strict: bool = False) -> bool:
@@ -94,18 +91,23 @@ class _Comparison:
         self.compared: set[tuple[int, int]] = set()
 
     def run(self, a: Node, b: Node) -> Difference | None:
-        self.stack = [(_Path(None, ""), a, b)]
+        self.stack = [(None, a, b)]
         while self.stack:
             path, left, right = self.stack.pop()
             message = self.compare(path, left, right)
             if message is not None:
-                return Difference(str(path), message, left, right)
+                return Difference(_shown(path), message, left, right)
         return None
 
     def compare(self, path: _Path, a: Value, b: Value) -> str | None:
         """Compare one pair, pushing the parts; return the words for a difference."""
-        if type(a) is not type(b):
+        kind = type(a)
+        if kind is not type(b):
             return f"{_words(a)} here, {_words(b)} there"
+        if kind is tuple:
+            return self.tuples(path, cast("tuple[Value, ...]", a), cast("tuple[Value, ...]", b))
+        if kind in _PLAIN:
+            return None if a == b else f"{a!r} here, {b!r} there"
         match a, b:
             case (IRModule(), IRModule()):
                 return self.modules(path, a, b)
@@ -119,8 +121,6 @@ class _Comparison:
             case (StringImm(), StringImm()):
                 is_same = a.value == b.value or (not self.strict and _same_mapping(a.value, b.value))
                 return None if is_same else f"{a.value!r} here, {b.value!r} there"
-            case (tuple(), tuple()):
-                return self.tuples(path, cast("tuple[Value, ...]", a), cast("tuple[Value, ...]", b))
             case _ if isinstance(a, _BINDERS):
                 return self.binders(path, a, cast("Any", b))
             case _ if isinstance(a, (Node, *_TYPES)):
@@ -140,17 +140,20 @@ class _Comparison:
         pairs = [(item, b.find(item.var.name)) for item in a.definitions]
         for left, right in reversed(pairs):
             assert right is not None
-            self.stack.append((_Path(path, f"@{left.var.name}"), left.function, right.function))
-        self.stack.append((_Path(path, ".attrs"), _sorted_attrs(a.attrs), _sorted_attrs(b.attrs)))
-        self.stack.append((_Path(path, ".global_infos"), a.global_infos, b.global_infos))
-        self.stack.append((_Path(path, ".type_data"), a.type_data, b.type_data))
+            if left.function is right.function:
+                # A function has no free variables.
+                continue
+            self.stack.append(((path, f"@{left.var.name}"), left.function, right.function))
+        self.stack.append(((path, "attrs"), _sorted_attrs(a.attrs), _sorted_attrs(b.attrs)))
+        self.stack.append(((path, "global_infos"), a.global_infos, b.global_infos))
+        self.stack.append(((path, "type_data"), a.type_data, b.type_data))
         return None
 
     def tuples(self, path: _Path, a: tuple[Value, ...], b: tuple[Value, ...]) -> str | None:
         if len(a) != len(b):
             return f"{len(a)} items here, {len(b)} there"
         for index in reversed(range(len(a))):
-            self.stack.append((_Path(path, f"[{index}]"), a[index], b[index]))
+            self.stack.append(((path, index), a[index], b[index]))
         return None
 
     def binders(self, path: _Path, a: Value, b: Value) -> str | None:
@@ -167,9 +170,9 @@ class _Comparison:
             if name in skip:
                 continue
             left, right = getattr(a, name), getattr(b, name)
-            if name == "attrs":
+            if name == "attrs" and (left or right):
                 left, right = _sorted_attrs(left), _sorted_attrs(right)
-            self.stack.append((_Path(path, f".{name}"), left, right))
+            self.stack.append(((path, name), left, right))
         match a, b:
             case (VarBinding(), VarBinding()) | (MatchCast(), MatchCast()) if not self.strict:
                 return self.let_variable(a.var, b.var)
