@@ -88,6 +88,14 @@ def test_a_signature_reads_and_prints(name: str, spelling: Spelling) -> None:
     assert round_trips(module, spelling)
 
 
+@pytest.mark.parametrize("owner", ["self", "cls"])
+def test_a_text_in_the_style_of_a_class_calls_the_functions_of_its_module(owner: str) -> None:
+    text = f"{HEAD}        return Module.other(x)\n\n    @R.function\n    def other(y: R.Tensor):\n        return y\n"
+    (named,) = parse_text(text, "m.py").modules
+    (owned,) = parse_text(text.replace("Module.other", f"{owner}.other"), "m.py").modules
+    assert first_difference(named, owned) is None
+
+
 def test_a_module_keeps_its_infos_and_its_python() -> None:
     text = (
         "@I.ir_module\nclass Module(BasePyModule):\n"

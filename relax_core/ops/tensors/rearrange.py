@@ -58,14 +58,19 @@ def _cuts(call: Call, arg_types: tuple[Type, ...], extent: PrimExpr | None) -> l
 
 
 def _infer_split(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the parts: as many equal ones as the number says, the last may be smaller; or cut at the given indices."""
+    """Infer the parts: as many equal ones as the number says, the last may be smaller; or cut at the given indices.
+
+    A single part is a tensor and no tuple, as in TVM.
+    """
     data, axis = tensor_at(call, arg_types), int_at(call, arg_types, 2)
     if data.ndim is not None:
         axis = normal_axis(call, axis, data.ndim)
     cuts = _cuts(call, arg_types, None if data.dims is None else data.dims[axis])
     if isinstance(cuts, int) or data.dims is None:
         count = cuts if isinstance(cuts, int) else len(cuts)
-        return TupleType((TensorType(None, data.dtype, data.ndim),) * count)
+        return data if count == 1 else TupleType((TensorType(None, data.dtype, data.ndim),) * count)
+    if len(cuts) == 1:
+        return data
     dims = data.dims
     return TupleType(tuple(TensorType(replaced(dims, axis, size(sub(b, a))), data.dtype) for a, b in cuts))
 
@@ -79,12 +84,14 @@ def _build_split(lowering: Lowering) -> list[Buffer]:
     cuts = _cuts(call, types, lowering.need(types[0].dims)[axis])
     assert not isinstance(cuts, int), "the sizes are known"
     begins = [lowering.builder.own(begin) for begin, _ in cuts]
+    name = "T_split" if isinstance(types[1], TupleType) else "T_split_sections"
 
     def part(shape: Dims, begin: PrimExpr) -> Buffer:
         def element(*indices: PrimExpr) -> PrimExpr:
-            return load(data, replaced(indices, axis, add(indices[axis], begin)))
+            is_first = constant_value(begin) == 0
+            return load(data, indices if is_first else replaced(indices, axis, add(indices[axis], begin)))
 
-        return lowering.compute(shape, element, "T_split")
+        return lowering.compute(shape, element, name)
 
     return [part(shape, begin) for shape, begin in zip(shapes, begins, strict=True)]
 
@@ -99,7 +106,8 @@ def _evaluate_split(args: tuple[Value, ...]) -> Value:
         part = -(-extent // int(args[1]))
         begins = [min(part * k, extent) for k in range(int(args[1]))]
         ends = [*begins[1:], extent]
-    return tuple(np.take(data, np.arange(a, max(a, b)), axis=axis) for a, b in zip(begins, ends, strict=True))
+    first, *rest = (np.take(data, np.arange(a, max(a, b)), axis=axis) for a, b in zip(begins, ends, strict=True))
+    return (first, *rest) if rest else first
 
 
 def _infer_stack(call: Call, arg_types: tuple[Type, ...]) -> Type:

@@ -14,7 +14,7 @@ from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.frontend.tvmscript.relax.signature import (
     declared_dtype,
 )
-from relax_core.frontend.tvmscript.scope import MODULE_NAME, ModuleName
+from relax_core.frontend.tvmscript.scope import MODULE_NAME
 from relax_core.frontend.tvmscript.unread import tell_declaration
 from relax_core.ir.absent import no_value
 from relax_core.ir.attrs import NO_ATTRS, Attrs
@@ -141,8 +141,7 @@ def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
     """Read `cls = Module` and `n = T.int64()`, which bind no value."""
     match value:
         case ast.Name(id=name):
-            found = reader.scope.find(name)
-            is_module = isinstance(found, ModuleName) or (found is None and name == reader.module.name)
+            is_module = reader.is_module(name)
             if is_module and name not in reader.module.functions:
                 reader.scope.define(target.id, MODULE_NAME)
             return is_module

@@ -228,7 +228,7 @@ def _is_bound(reader: RelaxReader, func: ast.expr) -> bool:
     while isinstance(func, ast.Attribute):
         func = func.value
     return isinstance(func, ast.Name) and (
-        reader.scope.find(func.id) is not None or func.id in reader.module.functions or func.id == reader.module.name
+        reader.scope.find(func.id) is not None or func.id in reader.module.functions or reader.is_module(func.id)
     )
 
 

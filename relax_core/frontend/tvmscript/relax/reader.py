@@ -140,13 +140,17 @@ class RelaxReader(ABC):
         hint = suggestion(node.id, [*self.scope.visible(), *self.module.functions])
         return self.context.fail_undefined(node, hint)
 
+    def is_module(self, name: str) -> bool:
+        """Tell whether a name is one of the module: its own, what stands for it, or what a class calls itself by.
+
+        A text in the style of a class writes `self.f` or `cls.f` without saying what these are.
+        """
+        found = self.scope.find(name)
+        return isinstance(found, ModuleName) or (found is None and name in (self.module.name, "self", "cls"))
+
     def global_function(self, node: ast.Attribute) -> GlobalVar | None:
-        """Return the function that `cls.f` or `Module.f` names, `None` if the base is not the module."""
-        if not isinstance(node.value, ast.Name):
-            return None
-        base = self.scope.find(node.value.id)
-        is_module = isinstance(base, ModuleName) or (base is None and node.value.id == self.module.name)
-        if not is_module:
+        """Return the function that `Module.f` or `cls.f` names, `None` if the base is not the module."""
+        if not isinstance(node.value, ast.Name) or not self.is_module(node.value.id):
             return None
         found = self.module.functions.get(node.attr)
         if found is not None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
-from relax_core.ir.expr import Dims, Expr, TensorType, TupleType, Type
+from relax_core.ir.expr import Dims, Expr, TensorType, Tuple, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ops.operands import replaced
@@ -301,7 +301,9 @@ def joined(name: str) -> Rule:
 def _split(call: RelayCall) -> Expr:
     places = call.attrs.get("indices_or_sections")
     sections = places if isinstance(places, int) else call.ints("indices_or_sections")
-    return relax("split", call.exprs[0], sections, call.int_("axis"))
+    made = relax("split", call.exprs[0], sections, call.int_("axis"))
+    # A single part is a tuple in Relay, and a tensor in Relax.
+    return Tuple((made,)) if sections in (1, ()) else made
 
 
 def _broadcast_to_like(call: RelayCall) -> Expr:

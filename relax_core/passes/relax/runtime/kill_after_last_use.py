@@ -1,4 +1,4 @@
-"""End the life of tensors and objects after their last use."""
+"""End the life of tensors, storages and other objects after their last use."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,8 +29,10 @@ STORAGE_CALLS = ("relax.memory.alloc_storage", "relax.vm.alloc_storage")
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Put a kill behind the last use of everything that a sequence binds and does not return.
+    """Put a kill behind the last use of each tensor, storage and object that a sequence binds and does not return.
 
+    `memory.kill_tensor` ends a tensor, `memory.kill_storage` a storage, `vm.kill_object` any other object. Constants,
+    functions, shapes and scalars are none of these, and what is killed already is not killed again.
     Each sequence is treated on its own: a use inside an `if` counts as a use at the `if`, and what a branch binds ends
     in that branch. (In TVM a function with an `if` kills nothing that is bound outside it.) What nothing uses has no
     last use and stays, as in TVM: DeadCodeElimination removes it unless it comes from a call with side effects.
