@@ -1,6 +1,8 @@
 """RunCodegen and the reference backend: the calls of apache-tvm, and the values of the program that was partitioned."""
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,11 @@ from relax_core.ir.expr import Call, ExternFunc
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.passes.external import is_external
-from tests.apache_tvm import relax
+from tests.apache_tvm import from_source, relax
 from tests.passes.byoc_programs import program, random_program, tables, their_patterns
 from tests.passes.wheel import in_tvm, passed, remarks, same_values
 
+REGIONS: dict[str, str] = tomllib.loads(Path(__file__).with_name("region_programs.toml").read_text(encoding="utf-8"))
 PARTITION = "FuseOpsByPattern, MergeCompositeFunctions, RunCodegen"
 
 
@@ -26,7 +29,12 @@ def partitioned(text: str, passes: str = PARTITION) -> IRModule:
 
 
 def theirs(composites: Any) -> IRModule:
-    """Run MergeCompositeFunctions and RunCodegen of apache-tvm, whose backends here make no code."""
+    """Run MergeCompositeFunctions and RunCodegen of apache-tvm."""
+    return called_by_tvm(relax.transform.MergeCompositeFunctions()(composites))
+
+
+def called_by_tvm(regions: Any, entries: tuple[str, ...] = ()) -> IRModule:
+    """Run RunCodegen of apache-tvm, whose backends here make no code."""
     from tvm_ffi import register_global_func
 
     def backend(functions: Any, options: Any, names: Any) -> list[Any]:
@@ -35,7 +43,7 @@ def theirs(composites: Any) -> IRModule:
 
     for target in ("dnnl", "acl"):
         register_global_func(f"relax.ext.{target}", backend, override=True)
-    done = relax.transform.RunCodegen()(relax.transform.MergeCompositeFunctions()(composites))
+    done = relax.transform.RunCodegen(entry_functions=[*entries])(regions)
     for key in ("const_name_to_constant", "external_mods"):
         done = done.without_attr(key) if key in (done.attrs or {}) else done
     return rc.parse(done.script(show_meta=True))
@@ -48,8 +56,21 @@ def test_calls_are_those_of_tvm(seed: int) -> None:
         in_tvm(random_program(seed))
     )
     after = passed(rc.parse(composites.script(show_meta=True)), "MergeCompositeFunctions, RunCodegen").after
-    own = tuple(item for item in after.definitions if not is_external(item.function))
-    assert first_difference(replace(after, definitions=own), theirs(composites)) is None
+    assert first_difference(own_part(after), theirs(composites)) is None
+
+
+def own_part(module: IRModule) -> IRModule:
+    """Return a module without what the backend got."""
+    own = tuple(item for item in module.definitions if not is_external(item.function))
+    return replace(module, definitions=own)
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize(("name", "entries"), [*((name, ()) for name in REGIONS), ("entry that is private", ("step",))])
+def test_regions_become_the_calls_of_tvm(name: str, entries: tuple[str, ...]) -> None:
+    text = f"@I.ir_module\nclass Module:\n{REGIONS[name]}"
+    after = passed(rc.parse(text), f"RunCodegen(entry_functions={entries})").after
+    assert first_difference(own_part(after), called_by_tvm(from_source(text), entries)) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -111,14 +132,13 @@ TWO = """
 
 def test_only_what_entry_functions_reach_is_handed_over() -> None:
     text = program(CHAIN, ["d"]) + TWO
-    after = partitioned(text, PARTITION.replace("RunCodegen", "RunCodegen(entry_functions='other')"))
+    private = text.replace("    @R.function\n    def main", "    @R.function(private=True)\n    def main")
+    after = partitioned(private, PARTITION)
     assert [item.var.name for item in after.definitions if is_external(item.function)] == ["fused_relax_nn_relu1_dnnl"]
     stage = rc.run_pipeline(after, "RunCodegen(entry_functions='none')")[-1]
     assert [item.code for item in stage.diagnostics] == ["PS018"]
-    # What was handed over before stays so, and the rest follows.
-    rest = passed(after, "RunCodegen").after
+    rest = partitioned(private, PARTITION.replace("RunCodegen", "RunCodegen(entry_functions='main')"))
     assert len([item for item in rest.definitions if is_external(item.function)]) == 3
-    same_values(rc.parse(in_tvm(text).script()), rest, rtol=1e-5)
 
 
 UNSIZED = """

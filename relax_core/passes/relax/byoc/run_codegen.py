@@ -4,7 +4,7 @@ See: tvm/src/relax/transform/run_codegen.cc
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,9 @@ from relax_core.passes.relax.functions import operator_call, rewrite_functions
 
 @dataclass(frozen=True, slots=True)
 class RunCodegenOptions:
-    """`entry_functions` are where a program begins: only what they reach is handed over; everything if there are none.
+    """`entry_functions` are private functions where a program begins, beside the public ones that are of no target.
+
+    Only what these reach is handed over.
 
     `target_options` are the options by target: the reference backend takes none, and says so.
     """
@@ -39,8 +41,9 @@ def run(module: IRModule, options: RunCodegenOptions, ctx: PassContext) -> IRMod
     """Hand each function with `Codegen` to the reference backend, and call it by `call_dps_packed`.
 
     The function stays in the module as `External`: it is the program of the backend, which no later pass changes. What
-    was handed over before stays so. A function that is used as a value, or whose results have no known size, cannot be
-    called in destination-passing style, and stays a function of the module.
+    was handed over before stays so. What a function calls that is handed over is handed over with it; in TVM it is left
+    behind, where nothing calls it any more. A function that is used as a value, or whose results have no known size,
+    cannot be called in destination-passing style, and stays a function of the module.
 
     Raises:
         CompileError: PS018 if an entry function does not exist.
@@ -53,7 +56,7 @@ def run(module: IRModule, options: RunCodegenOptions, ctx: PassContext) -> IRMod
     types = ctx.types(module)
     handed = {item.name: item for item in hand_overs(module, types) if not is_external(item.function)}
     _remark_on_options(options, handed, module, ctx)
-    reached = _reached(module, options.entry_functions)
+    reached = _reached(module, options.entry_functions, handed)
     uses = _uses(module)
     sound = {name: item for name, item in handed.items() if name in reached and _is_sound(item, uses, types, ctx)}
     return _cleaned(_handed(module, sound, types, ctx) if sound else module, options, ctx)
@@ -110,10 +113,13 @@ def _results(type_: Type) -> tuple[Type, ...]:
     return type_.fields if isinstance(type_, TupleType) else (type_,)
 
 
-def _reached(module: IRModule, entries: tuple[str, ...]) -> frozenset[str]:
-    if not entries:
-        return frozenset(module.names)
-    roots = [item.var for item in module.definitions if item.var.name in entries]
+def _reached(module: IRModule, entries: tuple[str, ...], handed: Container[str]) -> frozenset[str]:
+    """Return the names of what is reached from `entries` and from the public functions that no target gets."""
+    roots = [
+        item.var
+        for item in module.definitions
+        if item.var.name in entries or not (item.function.is_private or item.var.name in handed)
+    ]
     return frozenset(item.name for item in reachable(module, roots))
 
 
