@@ -23,7 +23,12 @@ class Likeness:
     def share(self, a: Sequence[str], b: Sequence[str]) -> float:
         """Return the share of the elements of two sequences that agree; one below `ALIKE` may count as 0."""
         start, end = common(a, b)
-        key = _pattern(a[start : len(a) - end], b[start : len(b) - end]), 2 * (start + end)
+        left, right, same = a[start : len(a) - end], b[start : len(b) - end], 2 * (start + end)
+        # As many agree at the most as occur in the other one at all: this rejects most pairs.
+        bound = 2 * min(_known_in(left, right), _known_in(right, left))
+        if same + bound < ALIKE * (len(a) + len(b)):
+            return 0.0
+        key = _pattern(left, right), same
         known = self._shares.get(key)
         if known is None:
             known = self._shares[key] = _share(*key)
@@ -51,6 +56,11 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
         if number == limit or a != b:
             return start, number
     return start, limit
+
+
+def _known_in(a: Sequence[str], b: Sequence[str]) -> int:
+    """Count the elements of `a` that occur in `b`."""
+    return sum(map(frozenset(b).__contains__, a))
 
 
 def _pattern(a: Iterable[str], b: Iterable[str]) -> _Pattern:
