@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
@@ -168,8 +166,16 @@ def _head(node: Node, span: Span) -> Span:
 
 def _merged(pieces: Iterable[tuple[Syntax, str]]) -> tuple[Token, ...]:
     """Join the pieces of a line that look alike."""
-    runs = groupby(pieces, key=itemgetter(0))
-    return tuple(Token("".join(text for _, text in run), syntax) for syntax, run in runs)
+    made: list[Token] = []
+    texts: list[str] = []
+    last: Syntax = ""
+    for syntax, text in pieces:
+        if syntax != last and texts:
+            made.append(Token("".join(texts), last))
+            texts.clear()
+        last = syntax
+        texts.append(text)
+    return (*made, Token("".join(texts), last)) if texts else ()
 
 
 def _lines(text: str, language: Language) -> Iterable[Iterable[tuple[Syntax, str]]]:

@@ -21,6 +21,8 @@ START = "start"
 # What Python's \w matches, and what of it may begin a name; the browser's forms are in `tools/typescript_models.py`.
 LETTER = r"[^\W\d]"
 WORD = r"\w"
+_SIGNS = r"(?:[\s(),:;=\[\]{}<>+*|&^~!-]|\.(?![0-9]))+"
+"""Signs with which no token of either text begins: half of all pieces, cut off as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,37 +129,43 @@ class _Tokenizer:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
+        self._keywords = frozenset(grammar.keywords)
         self._types = re.compile(_python(grammar.types))
-        self._pattern_of = {
-            state: re.compile("|".join(f"({_python(rule.pattern)})" for rule in rules))
-            for state, rules in grammar.states.items()
-        }
+        self._pattern_of = {state: _compiled(rules, state) for state, rules in grammar.states.items()}
 
     def cut(self, line: str, state: str) -> tuple[list[tuple[Syntax, str]], str]:
         """Return the tokens of a line that begins in `state`, and the state in which it ends."""
         found: list[tuple[Syntax, str]] = []
-        at = 0
+        at, end = 0, len(line)
         previous = ""
-        while at < len(line):
+        while at < end:
             match = self._pattern_of[state].match(line, at)
             if match is None or match.end() == at:
                 found.append(("", line[at]))
                 at += 1
                 continue
-            rule = self._grammar.states[state][(match.lastindex or 1) - 1]
-            word = match[0]
+            at, word = match.end(), match[0]
+            if match.lastindex is None:
+                found.append(("", word))
+                continue
+            rule = self._grammar.states[state][match.lastindex - 1]
             found.append((self._looked_up(word, previous) if rule.syntax == "word" else rule.syntax, word))
             previous = word if rule.syntax == "word" else ""
             state = rule.state or state
-            at = match.end()
         return found, state
 
     def _looked_up(self, word: str, previous: str) -> Syntax:
         if previous in self._grammar.heads:
             return "synName"
-        if word in self._grammar.keywords:
+        if word in self._keywords:
             return "synKeyword"
         return "synType" if self._types.fullmatch(word) else ""
+
+
+def _compiled(rules: tuple[Rule, ...], state: str) -> re.Pattern[str]:
+    """Return a pattern with a group for each rule; where nothing is open, one without a group cuts off plain signs."""
+    patterns = [f"({_python(rule.pattern)})" for rule in rules]
+    return re.compile("|".join([_SIGNS, *patterns] if state == START else patterns))
 
 
 def _python(pattern: str) -> str:
