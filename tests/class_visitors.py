@@ -34,6 +34,8 @@ class ClassVisitor:
                 f"ws{url.removeprefix('http')}/_stcore/stream",
                 subprotocols=[Subprotocol("streamlit")],
                 max_size=None,
+                # See `tests/views/test_messages.py`: a full queue would hold up the end of the connection.
+                max_queue=None,
                 open_timeout=LONGEST_SECONDS,
             )
         )

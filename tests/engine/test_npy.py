@@ -3,7 +3,8 @@
 import io
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,22 +52,33 @@ def encrypted() -> bytes:
     return bytes(made)
 
 
+@cache
+def gigabyte() -> bytes:
+    """Return an archive of a member of a gigabyte, which is never in memory as a whole."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made, made.open("in_0.npy", "w") as to:
+        to.write(npy_file(header("|u1", (1 << 30,))))
+        zeros = bytes(1 << 16)
+        for _ in range(1 << 14):
+            to.write(zeros)
+    return buffer.getvalue()
+
+
 ZEROS = npy_file(header("<f4", (6,)), bytes(24))
 FOUR_TERABYTES = npy_file(header("<f4", (1 << 40,)), bytes(24))
-GIGABYTE = archive({"in_0.npy": npy_file(header("|u1", (1 << 30,))) + bytes(1 << 30)})
 OBJECTS = io.BytesIO()
 np.save(OBJECTS, np.array([{}, []], object), allow_pickle=True)
-REFUSED = {
+REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str, str]] = {
     "a header of 4 TB": (
         archive({"in_0.npy": FOUR_TERABYTES}),
         "EN016",
         "`in_0.npy` in the archive claims 4,398,046,511",
     ),
     "more than it holds": (archive({"in_0.npy": npy_file(header("<f4", (99,)))}), "EN004", "claims 396 bytes of data"),
-    "a gigabyte of zeros": (GIGABYTE, "EN016", "`in_0.npy` in the archive claims 1,073,741,8"),
+    "a gigabyte of zeros": (gigabyte, "EN016", "`in_0.npy` in the archive claims 1,073,741,8"),
     "a text": (archive({"in_0": b"hello"}), "EN004", "`in_0` in the archive is no .npy array"),
     "an archive in the archive": (
-        archive({"in_0.npy": GIGABYTE}),
+        lambda: archive({"in_0.npy": gigabyte()}),
         "EN004",
         "`in_0.npy` in the archive is no .npy array",
     ),
@@ -85,6 +97,11 @@ REFUSED = {
 }
 
 
+def made(content: bytes | Callable[[], bytes]) -> bytes:
+    """Make what is too large to be made before a test asks for it."""
+    return content() if callable(content) else content
+
+
 def code_of(read: Any) -> tuple[str, str]:
     with pytest.raises(RunError) as caught:
         read()
@@ -93,8 +110,8 @@ def code_of(read: Any) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("content", "code", "words"), REFUSED.values(), ids=REFUSED)
-def test_an_archive_that_is_none_is_refused(content: bytes, code: str, words: str) -> None:
-    found = code_of(lambda: read_npz(content))
+def test_an_archive_that_is_none_is_refused(content: bytes | Callable[[], bytes], code: str, words: str) -> None:
+    found = code_of(lambda: read_npz(made(content)))
     assert found[0] == code
     assert words in found[1]
 
@@ -184,10 +201,10 @@ def client() -> Iterator[Client]:
 
 
 @pytest.mark.parametrize(("content", "code"), [item[:2] for item in REFUSED.values()], ids=REFUSED)
-def test_no_archive_costs_a_worker(client: Client, content: bytes, code: str) -> None:
+def test_no_archive_costs_a_worker(client: Client, content: bytes | Callable[[], bytes], code: str) -> None:
     client.request(Samples())
     process = client.status().pid
-    failure = client.request(Execute(program(SMALL, inputs=content)))
+    failure = client.request(Execute(program(SMALL, inputs=made(content))))
     assert isinstance(failure, Failure)
     assert [item.code for item in failure.problems] == [code]
     assert client.status().pid == process

@@ -33,6 +33,8 @@ class Visitor:
             f"ws{url.removeprefix('http')}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],
             max_size=None,
+            # With messages that nobody reads in a full queue, the end of the connection would not be read either.
+            max_queue=None,
             open_timeout=LONGEST_SECONDS,
         )
         self.socket: ClientConnection = self._open.enter_context(opening)
