@@ -132,13 +132,13 @@ class _Realizer:
 
     def fields(self, value: Expr) -> tuple[Expr, ...]:
         """Return what lies where the fields of a tuple do, nothing if that is not known."""
-        return (
-            value.fields
-            if isinstance(value, Tuple)
-            else self.fields_of.get(value, ())
-            if isinstance(value, Var)
-            else ()
-        )
+        match value:
+            case Tuple(fields=fields):
+                return fields
+            case Var():
+                return self.fields_of.get(value, ())
+            case _:
+                return ()
 
     def _result_type(self, function: Function) -> Type | None:
         body = function.body.body if isinstance(function.body, SeqExpr) else function.body
