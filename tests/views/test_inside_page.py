@@ -131,3 +131,44 @@ def test_inside_is_accessible_and_fits(open_page: OpenPage, app_url: str, width:
     assert_accessible(page, width, "dark")
     if width > 1000:
         assert_fits(page, has_panes=True)
+
+
+def test_a_race_between_warps_is_entered_found_and_looked_at(page: Page, app_url: str) -> None:
+    inside = entered(page, f"{app_url}/run?sample=gpu/race.py")
+    expect(inside.locator(".warps")).to_have_attribute("aria-label", re.compile("Threads 0-31 run line 12; 32-63 are"))
+    page.keyboard.press("n")
+    page.keyboard.press("w")
+    expect(inside.locator(".group").first).to_contain_text("0-31 wait at the barrier in line 15")
+    expect(inside.locator(".lane.r")).to_have_count(32 + 1)
+    # The second warp reads what the first one is ahead to write over.
+    inside.get_by_role("button", name="Race").click()
+    expect(inside.locator(".now")).to_contain_text("GP001")
+    expect(inside.locator(".now")).to_contain_text("read after write")
+    clock = inside.get_attribute("data-clock")
+    inside.get_by_role("button", name="who wrote it").click()
+    expect(inside.get_by_role("button", name="who wrote it")).to_have_attribute("aria-pressed", "true")
+    owners = (inside.locator("canvas[data-buffer=tile]").get_attribute("data-cells") or "").split(" ")
+    assert owners == [str(thread) for thread in range(32)]
+    inside.get_by_label("Thread", exact=True).fill("45")
+    inside.get_by_label("Thread", exact=True).press("Tab")
+    expect(inside.locator(".lane.chosen")).to_have_attribute("title", "thread 45")
+    expect(inside).to_have_attribute("data-clock", clock or "")
+    page.keyboard.press("t")
+    expect(inside.locator(".lane.shown")).to_have_attribute("title", "thread 45")
+    inside.get_by_label("Order of warps").select_option("turns")
+    expect(inside).to_have_attribute("data-clock", "0")
+    inside.get_by_role("button", name="Race").click()
+    # In turns the second warp reads first: now it is the write that meets it.
+    expect(inside.locator(".now")).to_contain_text("GP001")
+
+
+@pytest.mark.parametrize("width", [1280, 760])
+def test_threads_are_accessible_and_fit(open_page: OpenPage, app_url: str, width: int) -> None:
+    page = open_page(width, 900)
+    page.goto(f"{app_url}/run?sample=gpu/race.py&time=0&inside=0&clock=9&heat=owner")
+    expect(inside_of(page)).to_have_attribute("data-clock", "9")
+    rest(page)
+    assert_accessible(page, width)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    assert_accessible(page, width, "dark")

@@ -70,8 +70,9 @@ def test_a_page_opens_for_samples(page: str) -> None:
         assert app.selectbox(key="bar.sample").value == sample.path
         errors = _errors(app)
         assert not [text for text in errors if "Mistake in RelaxScope" in text or "Worker" in text], sample.path
+        # Threads that pass values to each other are simulated on the Run page: no loop over them can be compiled.
         if sample.area != "errors":
-            assert not errors, f"{sample.path}: {errors}"
+            assert bool(errors) == (page == "kernels" and sample.area == "gpu"), f"{sample.path}: {errors}"
 
 
 @pytest.mark.parametrize("page", PAGES)

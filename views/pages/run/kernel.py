@@ -1,11 +1,22 @@
 """The Run page inside a kernel: the call that the run stood at, statement by statement."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.debug.requests import HeatKind, HeatOf, HeatSpan, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.debug.requests import (
+    HeatKind,
+    HeatOf,
+    HeatSpan,
+    InsideOf,
+    InsideReportOf,
+    KernelCall,
+    ThreadsOf,
+    WarpOrder,
+)
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
@@ -21,25 +32,27 @@ _STATEMENTS: Final = 64
 _BUFFERS: Final = 6
 _SIDE: Final = 32
 _MOVE: Final = "run.inside.move"
+_KINDS: Final[Mapping[str, HeatKind]] = MappingProxyType({"age": "age", "value": "value", "owner": "owner"})
 _FAULT: Final = "run.inside.fault"
 _WINDOWS: Final = "run.inside.windows"
 
 
 def enter(time: int) -> None:
     """Go into the kernel that is called at a time of the run."""
-    select(time=time, inside=time, clock=0)
+    select(time=time, inside=time, clock=0, block=0, thread=0)
 
 
 def show_kernel(program: Program) -> InsideView | Failure:
     """Show the kernel that the address names, and return what is shown; make the move that was asked for."""
     own = state(RunState)
-    call = KernelCall(program, time=own.inside)
+    order: WarpOrder = "backward" if own.order == "backward" else "turns" if own.order == "turns" else "forward"
+    call = KernelCall(program, time=own.inside, threads=ThreadsOf(0, own.block, own.thread, order))
     view = _moved(call)
     if isinstance(view, Failure):
         st.button("Back to the run", key="run.inside.leave", on_click=_leave)
         show_failure(view)
         return view
-    report = ask(InsideReportOf(call))
+    report = ask(InsideReportOf(call)) if view.threads is None else None
     inside(
         view,
         key="run.inside",
@@ -72,7 +85,9 @@ def _moved(call: KernelCall) -> InsideView | Failure:
 
 def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
     own = state(RunState)
-    what: HeatKind = "age" if own.heat == "age" else "value" if own.heat == "value" else "count"
+    what = _KINDS.get(own.heat, "count")
+    if what == "owner" and view.threads is None:
+        what = "count"
     spell: HeatSpan = "whole" if own.spell == "whole" else "iteration" if own.spell == "iteration" else "so_far"
     found: list[HeatView] = []
     for buffer in view.buffers[:_BUFFERS]:
@@ -126,8 +141,11 @@ def _on_action(action: InsideAction) -> None:
         case "move":
             select(clock=action.clock)
             st.session_state[_MOVE] = action.text
-        case "look" if action.name == "loop":
-            select(clock=action.clock, loop=int(action.text))
+        case "look" if action.name in ("loop", "thread"):
+            select(clock=action.clock, **{action.name: _whole(action.text)})
+        case "look" if action.name in ("block", "order"):
+            # Another run: the statements have other numbers.
+            select(clock=0, **_of_run(action))
         case "look":
             plain = {"count": "", "so_far": ""}.get(action.text, action.text)
             select(clock=action.clock, **{action.name: plain})
@@ -139,6 +157,16 @@ def _on_action(action: InsideAction) -> None:
             _leave()
         case _:
             select(clock=action.clock)
+
+
+def _of_run(action: InsideAction) -> dict[str, int | str]:
+    if action.name == "block":
+        return {"block": _whole(action.text)}
+    return {"order": "" if action.text == "forward" else action.text}
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() else 0
 
 
 def _leave() -> None:

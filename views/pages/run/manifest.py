@@ -52,6 +52,15 @@ MANIFEST = Manifest(
             clock=9,
         ),
         stop(
+            "Two warps and a race",
+            "The threads of a block: who waits, who is ahead, and a tile that is filled again too early.",
+            sample="gpu/race.py",
+            time=0,
+            inside=0,
+            clock=8,
+            heat="owner",
+        ),
+        stop(
             "An index out of range",
             "The run stops at the line, with the indices that it had.",
             sample="errors/jt_out_of_range.py",

@@ -181,7 +181,8 @@ with page():
             if source.functions and not source.entries and source.code.language != "relay":
                 buffers_form(_shown_program())
             profile_button(FIXED if recorded is not None else "")
-            _to_the_stop(run)
+            if state(RunState).inside < 0:
+                _to_the_stop(run)
     if isinstance(run, Failure):
         show_failure(run)
     elif state(RunState).inside >= 0:

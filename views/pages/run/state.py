@@ -24,7 +24,13 @@ class RunState:
     """How many statements of the kernel have run."""
     loop: int = rules.number(-1, rules.MOST_STEPS, -1)
     """The loop of the kernel that is selected."""
-    heat: str = rules.choice("age", "value")
+    block: int = rules.number(0, rules.MOST_STEPS)
+    """Of a kernel that launches threads: the block that is stepped through."""
+    thread: int = rules.number(0, rules.MOST_STEPS)
+    """The thread of the block that is looked at."""
+    order: str = rules.choice("backward", "turns")
+    """Which of its warps goes on; empty for the first one up to the next barrier."""
+    heat: str = rules.choice("age", "value", "owner")
     """What is shown of its buffers; empty for counts."""
     spell: str = rules.choice("whole", "iteration")
     """Of which part of its run; empty for what has run so far."""

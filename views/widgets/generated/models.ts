@@ -593,6 +593,8 @@ export interface InsideAccess {
   readonly flat: number;
   readonly range_start: number;
   readonly range_end: number;
+  /** The elements that the other lanes of the warp touch with it, counted as one row. */
+  readonly others: readonly number[];
 }
 
 /** What the user did: `clock` is where the run stands; sent 250 ms after the last step. */
@@ -687,6 +689,22 @@ export interface InsideStop {
   readonly lets: readonly (readonly [string, string])[];
   readonly accesses: readonly InsideAccess[];
   readonly sentence: string;
+  readonly threads: ThreadsHere | null;
+}
+
+/** The launch whose threads are stepped through, and what is chosen in it. */
+export interface InsideThreads {
+  /** How many blocks and threads it has. */
+  readonly grid: string;
+  readonly block: number;
+  readonly block_count: number;
+  readonly thread: number;
+  readonly thread_count: number;
+  readonly launch: number;
+  readonly order: string;
+  readonly here: ThreadsHere;
+  /** The numbers of the statements with which something is wrong, as far as the run was followed. */
+  readonly reported: readonly number[];
 }
 
 /** Where a run inside a kernel is: before statement `clock` of `total`, which is -1 if they are not counted. */
@@ -724,6 +742,8 @@ export interface InsideView {
   readonly lines: readonly CodeLine[];
   /** The statements before and behind this one, if they were asked for. */
   readonly stops: readonly InsideStop[];
+  /** Of a launch: where its threads are. */
+  readonly threads: InsideThreads | null;
 }
 
 /** All that is known of the selected node. */
@@ -1496,6 +1516,33 @@ export interface Term {
   readonly summary: string;
   /** What a call may give by name, each with its default (`axis=-1`). */
   readonly keywords: readonly string[];
+}
+
+/** Threads that stand at one place in one way. */
+export interface ThreadGroup {
+  /** `runs` the statement that is next, is `ready` for one of its own, `waits` at a barrier, is `off` while others of its warp take a branch, or has `ended`. */
+  readonly state: string;
+  /** Their numbers in the block, such as `0-31, 64-95`. */
+  readonly threads: string;
+  readonly count: number;
+  /** The line of what they run next, of the barrier, or of the condition; 0 at the end. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Where the threads of a block are, before one of its warps runs a statement. */
+export interface ThreadsHere {
+  /** A letter for each thread: r runs, g ready, w waits, o off, e ended. */
+  readonly states: string;
+  readonly groups: readonly ThreadGroup[];
+  /** The warp that runs the statement. */
+  readonly warp: number;
+  /** The thread of the block whose loops, variables and accesses are told: the chosen one if it takes part. */
+  readonly shown: number;
+  /** What is wrong with the statement. */
+  readonly told: readonly string[];
+  /** What its accesses of memory cost the warp. */
+  readonly costs: readonly string[];
 }
 
 /** A run of characters of one line with one look. */

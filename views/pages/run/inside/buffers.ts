@@ -20,6 +20,7 @@ const LEGENDS: Readonly<Record<string, string>> = {
   count: "times touched:",
   age: "last touched by statement:",
   value: "value:",
+  owner: "written last by a thread of:",
 };
 
 export class Buffers {
@@ -76,7 +77,7 @@ export class Buffers {
       heat.legend.map((text, step) => (text ? [swatch(colours.steps[step + 1] ?? ""), text] : "")),
     );
     const outside = own.filter((access) => !access.is_inside).map((access) => outOfRange(access));
-    const box = el("div", { class: "buffer" }, head, outside, el("div", { class: "plane" }, canvas), legend);
+    const box = el("div", { class: "buffer" }, head, outside, plane(heat.buffer, canvas), legend);
     if (heat.rows < heat.row_count || heat.columns < heat.column_count) box.append(this.overview(heat, colours));
     return box;
   }
@@ -188,6 +189,11 @@ export class Buffers {
     const axes = heat.shape.length > 1 ? heat.axes : [];
     this.asks.window(heat.buffer, `${place.join(",")};${axes.join(",")};${heat.fixed.join(",")}`);
   }
+}
+
+// A wide picture scrolls, with the keys as well.
+function plane(name: string, canvas: HTMLElement): HTMLElement {
+  return el("div", { class: "plane", tabindex: 0, role: "region", "aria-label": `Elements of ${name}` }, canvas);
 }
 
 function swatch(colour: string): HTMLElement {

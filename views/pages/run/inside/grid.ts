@@ -1,7 +1,7 @@
 // A buffer as a picture: cells on a canvas, five steps of one colour, the cells that are read and written now framed.
 
 import type { HeatView, InsideAccess } from "#generated/models";
-import { cellOf } from "./walk";
+import { cellOf, othersOf } from "./walk";
 
 /** Width and height of a cell, by how many there are to draw. */
 export type CellSize = readonly [width: number, height: number];
@@ -153,6 +153,11 @@ function drawNow(
   colours: Colours,
 ): void {
   const [width, height] = sizeOf(heat);
+  paint.strokeStyle = colours.now;
+  for (const cell of now.flatMap((access) => othersOf(heat, access))) {
+    const [x, y] = [(cell % heat.columns) * width, Math.floor(cell / heat.columns) * height];
+    paint.strokeRect(x + 0.5, y + 0.5, Math.max(width, 3) - 2, Math.max(height, 3) - 2);
+  }
   const letters = new Map<number, string>();
   for (const access of now) {
     const cell = access.buffer === heat.buffer && access.is_inside ? cellOf(heat, access.indices) : -1;

@@ -19,6 +19,7 @@ const WHAT = [
   ["age", "age"],
   ["value", "value"],
 ] as const;
+const OF_THREADS = [...WHAT, ["owner", "who wrote it"]] as const;
 const SPELL = [
   ["so_far", "so far"],
   ["iteration", "this iteration"],
@@ -29,12 +30,14 @@ class Inside {
   private readonly head = el("div", { class: "ph way" });
   private readonly toolbar = el("div", { class: "toolbar", role: "toolbar", "aria-label": "Stepping inside" });
   private readonly listing = el("div", { class: "listing code", tabindex: 0, role: "region", "aria-label": "Kernel" });
-  private readonly now = el("div", { class: "now", "aria-live": "polite", role: "status" });
+  private readonly now = el("div", { class: "now", "aria-live": "polite", role: "status", tabindex: 0 });
   private readonly place = el("span", { class: "m time" });
   private readonly choices = el("div", { class: "ph" });
   private readonly report = el("div", { class: "report-box" });
   private readonly side: Side;
   private readonly buffers: Buffers;
+  private readonly ofThreads = el("span", { class: "of-threads" });
+  private readonly ofLoops: HTMLButtonElement;
   private readonly back: HTMLButtonElement;
   private readonly over: HTMLButtonElement;
   private readonly sync = laterOrOnLeaving(SYNC_DELAY, () => this.ask("state"));
@@ -52,6 +55,7 @@ class Inside {
     this.side = new Side({
       move: (text) => this.move(text),
       loop: (number) => this.ask("look", String(number), "loop"),
+      choose: (name, text) => this.ask("look", text, name),
     });
     this.buffers = new Buffers(root, {
       window: (name, text) => this.ask("window", text, name),
@@ -65,7 +69,15 @@ class Inside {
     });
     const block = button("Block", "", "", () => this.move("block"), { title: "The next instance of a block" });
     const out = button("Out", "", "o", () => this.ask("out"), { title: "Back to the run (o)" });
-    this.toolbar.append(this.back, this.over, iteration, block, out, el("span", { class: "sp" }), this.place);
+    const threads = [
+      button("Thread", "", "t", () => this.moveThreads("thread"), { title: "The next statement of the thread (t)" }),
+      button("Barrier", "", "w", () => this.moveThreads("barrier"), { title: "To where all wait at a barrier (w)" }),
+      button("Race", "", "", () => this.moveThreads("race"), { title: "The next statement with a fault" }),
+    ];
+    this.ofThreads.append(...threads);
+    this.toolbar.append(this.back, this.over, iteration, block, this.ofThreads, out);
+    this.toolbar.append(el("span", { class: "sp" }), this.place);
+    this.ofLoops = block;
     const left = el("section", { class: "pane" }, this.head, this.toolbar, this.listing, this.now);
     const right = el("section", { class: "pane right" }, this.choices, this.buffers.element, this.report);
     root.append(el("div", { class: "split" }, left, this.side.element, right));
@@ -76,6 +88,8 @@ class Inside {
 
   setModel(view: InsideView): void {
     this.walk = new Walk(view);
+    this.ofThreads.hidden = !view.threads;
+    this.ofLoops.hidden = Boolean(view.threads);
     this.rows = view.lines.map(({ tokens, number }) => {
       const text = el("span", { class: "t" }, markedSpans(tokens, []));
       const row = el("div", { class: "ln", data: { key: number } }, el("span", { class: "g" }, number || ""), text);
@@ -91,6 +105,7 @@ class Inside {
     this.drawChoices(props);
     const loop = this.walk?.view.loops.find((item) => item.number === props.loop);
     const toLine = (line: number) => this.rowOf(line)?.scrollIntoView({ block: "nearest" });
+    this.report.hidden = !props.report;
     replace(this.report, props.report ? reportOf(props.report, loop?.name ?? "", toLine) : "");
     this.show();
   }
@@ -112,6 +127,10 @@ class Inside {
 
   private move(text: string): void {
     if (text.trim()) this.ask("move", text.trim());
+  }
+
+  private moveThreads(text: string): void {
+    if (this.walk?.view.threads) this.move(text);
   }
 
   private step(by: 1 | -1): void {
@@ -190,11 +209,17 @@ class Inside {
 
   private drawNow(view: InsideView, stop: InsideStop | undefined, props: InsideProps): void {
     const isFailing = view.problem !== "" && stop?.clock === view.clock;
-    this.now.classList.toggle("error", isFailing || props.fault !== "");
     const words = stop?.sentence ?? "The kernel has ended.";
+    const { told = [], costs = [] } = stop?.threads ?? {};
+    this.now.classList.toggle("error", isFailing || props.fault !== "" || told.length > 0);
+    const who = stop?.threads ? ` Thread ${stop.threads.shown} of warp ${stop.threads.warp}.` : "";
+    const notes = [
+      ...told.map((text) => el("pre", { class: "fault" }, text)),
+      ...costs.map((text) => el("div", {}, text)),
+    ];
     const fault = props.fault ? el("div", { class: "fault" }, props.fault) : "";
     const problem = isFailing ? el("pre", { class: "fault" }, view.problem) : "";
-    replace(this.now, el("b", {}, "Now: "), words, fault, problem);
+    replace(this.now, el("b", {}, "Now: "), words, who, notes, fault, problem);
   }
 
   private drawChoices(props: InsideProps): void {
@@ -202,8 +227,12 @@ class Inside {
       this.choices,
       el("b", { role: "heading", "aria-level": "2" }, "Buffers"),
       el("span", { class: "sp" }),
-      segments("What is shown", WHAT, props.what, (what) => this.ask("look", what, "heat")),
-      segments("Of which part", SPELL, props.spell, (spell) => this.ask("look", spell, "spell")),
+      this.walk?.view.threads
+        ? segments("What is shown", OF_THREADS, props.what, (what) => this.ask("look", what, "heat"))
+        : [
+            segments("What is shown", WHAT, props.what, (what) => this.ask("look", what, "heat")),
+            segments("Of which part", SPELL, props.spell, (spell) => this.ask("look", spell, "spell")),
+          ],
     );
   }
 
@@ -213,6 +242,8 @@ class Inside {
       b: () => this.step(-1),
       o: () => this.ask("out"),
       i: () => undefined,
+      t: () => this.moveThreads("thread"),
+      w: () => this.moveThreads("barrier"),
       "]": () => this.move(`next ${this.innermost}`),
       "[": () => this.move(`back ${this.innermost}`),
       ".": () => this.move(this.cursor ? `line ${this.cursor}` : ""),

@@ -4,10 +4,12 @@ import type { InsideLoop, InsideProps, InsideStop, InsideView } from "#generated
 import { button } from "#shared/controls";
 import { type Child, el, replace } from "#shared/dom";
 import { headOf } from "#shared/tables";
+import { Threads } from "./threads";
 
 export interface Asks {
   readonly move: (text: string) => void;
   readonly loop: (number: number) => void;
+  readonly choose: (name: string, text: string) => void;
 }
 
 const BOXES = 24;
@@ -16,11 +18,15 @@ export class Side {
   readonly element = el("section", { class: "pane middle" });
   private readonly body = el("div", { class: "body", tabindex: 0, role: "region", "aria-label": "Loops" });
   private readonly form: HTMLElement;
+  private readonly threads: Threads;
+  private readonly loops = el("div", {});
   private readonly values = el("span", { class: "values" });
   private fields: readonly (readonly [string, HTMLInputElement])[] = [];
 
   constructor(private readonly asks: Asks) {
     this.form = this.makeForm();
+    this.threads = new Threads(asks);
+    this.body.append(this.threads.element, this.loops);
     this.element.append(this.body, headOf("Run to"), this.form);
   }
 
@@ -32,7 +38,9 @@ export class Side {
 
   draw(view: InsideView, stop: InsideStop | undefined, props: InsideProps): void {
     const rows = view.loops.map((loop, at) => this.row(loop, stop?.loops[at] ?? [], props.loop));
-    replace(this.body, headOf("Loops"), el("div", { class: "loops", role: "list" }, rows), blockOf(view, stop));
+    const loops = rows.length ? [headOf("Loops"), el("div", { class: "loops", role: "list" }, rows)] : "";
+    replace(this.loops, loops, blockOf(view, stop));
+    this.threads.draw(view.threads, stop?.threads);
     this.drawFields(view, stop);
   }
 

@@ -55,6 +55,8 @@ type Cells = Map<number, readonly [text: string, step: number]>;
 /** The texts and steps of the cells of a window where steps in the browser have changed them, by the cell's number. */
 export function changed(heat: HeatView, walk: Walk, what: string): ReadonlyMap<number, readonly [string, number]> {
   const found: Cells = new Map();
+  // Of threads the other lanes of a warp change elements as well: their picture comes with the next view.
+  if (walk.view.threads) return found;
   const change = what === "count" ? recount : what === "value" ? revalue : undefined;
   if (!change) return found;
   for (const [access, sign] of walk.between) {
@@ -83,6 +85,25 @@ function level(count: number, most: number): number {
 function short(text: string): string {
   const number = Number(text);
   return Number.isFinite(number) && text !== "" ? String(Number(number.toPrecision(3))) : text;
+}
+
+/** The cells of the window that other lanes of the warp touch with an access. */
+export function othersOf(heat: HeatView, access: InsideAccess): readonly number[] {
+  if (access.buffer !== heat.buffer) return [];
+  const cells = access.others.map((flat) => cellOf(heat, unravelled(flat, heat.shape)));
+  return cells.filter((cell) => cell >= 0);
+}
+
+function unravelled(flat: number, shape: readonly number[]): readonly number[] {
+  let rest = flat;
+  return shape
+    .toReversed()
+    .map((size) => {
+      const at = rest % size;
+      rest = Math.floor(rest / size);
+      return at;
+    })
+    .reverse();
 }
 
 /** The number of a cell in the window of a buffer, -1 if it is not in it. */
