@@ -1,5 +1,7 @@
 """Loads and stores of all lanes at once: in range, of what was written, and watched for races."""
 
+from math import prod
+
 import numpy as np
 
 from relax_core.ir.node import Node
@@ -114,13 +116,16 @@ class Accesses:
                 found = (found[:, :, None] * view.lanes + columns).reshape(len(found), -1)
         if view.offset:
             found = found + view.offset
-        if view.memory.kind == "shared" and self._lanes.block_count > 1:
-            start = self._lanes.block_in_batch * each
+        if view.memory.raw.size > view.memory.bytes_each:
+            copy = self._lanes.warp if view.memory.kind == "warp" else self._lanes.block_in_batch
+            start = copy * each
             found = start[:, None] + found if is_array(found) and found.ndim == 2 else start + found
         return found
 
     def _loaded(self, view: View, index: Plain, node: Node, mask: Mask, *, is_atomic: bool) -> Value:
         memory, at = view.memory, self._elements(view, index)
+        if memory.on_the_way is not None:
+            self._note_on_the_way(view, at, node, mask, "reads")
         elements = memory.raw.view(view.dtype)
         data = elements[at]
         self._state.launch.traffic.note(view, at, (node, "load"), mask, self._lanes)
@@ -169,6 +174,8 @@ class Accesses:
         of = self._of_lanes(view, at, node, mask, is_atomic=is_atomic)
         if not len(of.cells):
             return
+        if memory.on_the_way is not None:
+            self._note_on_the_way(view, at, node, mask, "writes")
         self._state.launch.traffic.note(view, at, (node, "store"), mask, lanes)
         data = np.asarray(data_of(value)).astype(view.dtype, copy=False)
         width = at.shape[1] if is_array(at) and at.ndim == 2 else 0
@@ -204,7 +211,8 @@ class Accesses:
         self._undefined(node, lanes, where)
 
     def _shadow(self, memory: Memory) -> Shadow | None:
-        if memory.kind == "global" and memory not in self._state.launch.written:
+        # Memory of a warp is a notation for shuffles, whose lanes go in step.
+        if memory.kind == "warp" or (memory.kind == "global" and memory not in self._state.launch.written):
             return None
         if memory not in self._state.shadow_of:
             self._state.shadow_of[memory] = Shadow(memory, self._lanes.grid, [])
@@ -222,13 +230,43 @@ class Accesses:
             row = np.asarray(at)
             elements = np.broadcast_to(row, (len(thread), *row.shape[1:]))
         per_element = view.dtype.itemsize // memory.cell_bytes
-        cells = elements.reshape(len(thread), -1)
+        cells = elements.reshape(len(thread), prod(elements.shape[1:]))
         if per_element > 1:
-            cells = (cells[:, :, None] * per_element + np.arange(per_element)).reshape(len(thread), -1)
+            cells = (cells[:, :, None] * per_element + np.arange(per_element)).reshape(
+                len(thread), cells.shape[1] * per_element
+            )
         each = cells.shape[1]
         if each > 1:
             thread, epoch, warp_epoch = (np.repeat(item, each) for item in (thread, epoch, warp_epoch))
         return Access(memory, node, cells.reshape(-1), thread, epoch, warp_epoch, is_atomic)
+
+    def send(self, buffer: Buffer, index: Plain, node: Node, mask: Mask, *, is_on_the_way: bool) -> None:
+        """Note that an asynchronous copy goes to an element of each lane of `mask`, or has come there."""
+        place = self._place(buffer, node)
+        if not isinstance(place, View):
+            unsupported(node, "an asynchronous copy into registers")
+        found, outside = self._index(place, (index,), node, mask)
+        inside = mask if outside is None else self._lanes.full(mask) & ~outside
+        of = self._of_lanes(place, self._elements(place, found), node, inside, is_atomic=False)
+        memory = place.memory
+        if memory.on_the_way is None:
+            memory.on_the_way = np.zeros(len(memory.written), np.bool_)
+        memory.on_the_way[of.cells] = is_on_the_way
+
+    def _note_on_the_way(self, view: View, at: Plain, node: Node, mask: Mask, does: str) -> None:
+        memory = view.memory
+        assert memory.on_the_way is not None
+        if not memory.on_the_way.any():
+            return
+        of = self._of_lanes(view, at, node, mask, is_atomic=False)
+        early = memory.on_the_way[of.cells]
+        if early.any():
+            place = self._lanes.grid.place(int(of.thread[early][0]))
+            message = (
+                f"`{text_of(node)}` {does} `{view.buffer.name}` while an asynchronous copy is on the way there: "
+                f"{place} {does} it before the thread that copies has waited"
+            )
+            self._state.launch.findings.add("GP017", message, node, of.cells[early], "cell")
 
     def flush(self) -> None:
         """Look at the reads that wait, in front of a barrier that does not order all threads."""

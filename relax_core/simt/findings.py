@@ -41,6 +41,7 @@ _OTHERS: Final[Mapping[str, tuple[Severity, str]]] = MappingProxyType(
             "note",
             "every barrier makes all warps of a block wait for the slowest one; take it out, and simulate again",
         ),
+        "GP017": ("error", "wait for the group first, and let the other threads meet at a barrier behind the wait"),
         "GP013": ("warning", "bind one of the two loops to another axis"),
     }
 )

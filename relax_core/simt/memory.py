@@ -12,11 +12,11 @@ from relax_core.simt.lanes import Array, Lanes
 from relax_core.simt.values import Partly, Value, lanes_first, with_undefined
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
-Kind: TypeAlias = Literal["global", "shared"]
+Kind: TypeAlias = Literal["global", "shared", "warp"]
 
 
 class Memory:
-    """Memory that several threads see: all of a launch ("global"), or those of one block ("shared", once for each).
+    """Memory that several threads see: all of a launch ("global"), or those of a block or of a warp, once for each.
 
     A cell is as large as the smallest element of a buffer in it; of each is known whether it was ever written.
     """
@@ -30,6 +30,8 @@ class Memory:
         self.bytes_each = raw.size // copies
         self.written = np.zeros(raw.size // cell_bytes, np.bool_)
         self.is_all_written = False
+        self.on_the_way: Bools | None = None
+        """Which cells an asynchronous copy goes to that nobody has waited for; `None` if no copy ever went here."""
 
     def note_written(self, cells: Array) -> None:
         """Note that cells hold values."""

@@ -22,6 +22,9 @@ from relax_core.ir.tir import (
 from relax_core.ops.kernels.numbers import numpy_type
 
 ATOMIC = ("cuda.atomic_add", "atomic_add")
+THROUGH_POINTERS = ("tvm_load_matrix_sync", "ptx_legacy.ldmatrix", "ptx_ldmatrix", "s_tir.cp_async_raw",
+                    "s_tir.cp_async_raw.legacy", "ptx_cp_async", "ptx_legacy.cp_async")  # fmt: skip
+"""Calls that read memory, and write none of the launch, that they are given pointers to."""
 CALLS = ("call_ffi_kernel", "call_kernel", "call_packed", "call_packed_lowered", "tvm_call_packed",
          "tvm_call_packed_lowered")  # fmt: skip
 
@@ -100,6 +103,10 @@ def accessed(function: PrimFunc, module: IRModule) -> tuple[frozenset[Node], fro
                 name="cuda.atomic_add" | "atomic_add", args=(Intrinsic(args=(BufferLoad(buffer=buffer),)), _)
             ):
                 written.add(root_of.get(buffer, buffer))
+            case Intrinsic(name="tvm_store_matrix_sync", args=(_, _, _, _, _, pointer, *_)):
+                written.update(_pointed(pointer, root_of))
+            case Intrinsic(name=name) if name in THROUGH_POINTERS:
+                read.update(_pointed(node, root_of))
             case Intrinsic() if (callee := called(node, module)) is not None:
                 reads, writes = accessed(callee, module)
                 for param, pointer in zip(callee.params, arguments_of(node), strict=False):
@@ -109,6 +116,12 @@ def accessed(function: PrimFunc, module: IRModule) -> tuple[frozenset[Node], fro
             case _:
                 pass
     return frozenset(read), frozenset(written)
+
+
+def _pointed(node: Node, root_of: Mapping[Buffer, Node]) -> set[Node]:
+    """Return the memory that the pointers in an expression point to."""
+    found = (_root(item, root_of) for item in preorder(node) if isinstance(item, BufferRef | PointerVar))
+    return {item for item in found if item is not None}
 
 
 def _root(pointer: PrimExpr, root_of: Mapping[Buffer, Node]) -> Node | None:

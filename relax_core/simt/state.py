@@ -11,18 +11,32 @@ from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, scalar_of
 from relax_core.ir.tir import Allocate, Buffer
-from relax_core.ops.kernels.numbers import numpy_type
+from relax_core.ops.kernels.numbers import Plain, numpy_type
 from relax_core.simt.findings import Findings, text_of
 from relax_core.simt.hazards import Barriers, Shadow
-from relax_core.simt.lanes import Lanes
+from relax_core.simt.lanes import WARP, Lanes, Mask
 from relax_core.simt.memory import Kind, Memory, Registers, View
 from relax_core.simt.traffic import Traffic
 from relax_core.simt.values import Value
 
 Place: TypeAlias = View | Registers
 Storage: TypeAlias = Memory | Registers
+OPEN_GROUP: Final = -1
 MAX_STATEMENTS: Final = 20_000_000
 """So many statements run before a simulation counts as one without end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flight:
+    """An asynchronous copy on its way: where each element goes in a row of memory, what it is, and for which lanes."""
+
+    node: Node
+    buffer: Buffer
+    places: tuple[Plain, ...]
+    values: tuple[Value, ...]
+    mask: Mask
+    group: int
+    """Its number among those that were committed; `OPEN_GROUP` before."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,6 +87,11 @@ class State:
         self.variables = dict(launch.variables)
         self.places = dict(launch.places)
         self.storage = dict(launch.storage)
+        self.fragments: dict[Buffer, Registers] = {}
+        """The parts of matrices that a warp holds: no lane knows which elements are its own."""
+        self.flights: list[Flight] = []
+        self.group_count = 0
+        """How many groups of asynchronous copies were committed."""
         self.tag_of: dict[PrimVar, str] = {}
         self.allocated: dict[Node, Storage] = {}
         """What an allocation made: one that runs again gives the same memory."""
@@ -93,8 +112,12 @@ class State:
         match buffer.scope.partition(".")[0]:
             case "local":
                 return Registers(buffer, kind, lanes, shape, [None] * size)
-            case "shared" if self._block is not None:
+            case "wmma":
+                return Registers(buffer, kind, lanes, (size // WARP,), [None] * (size // WARP))
+            case "shared" | "warp" if self._block is not None:
                 return self._block.allocate(node, buffer, dtype, lanes, shape)
+            case "warp":
+                return self._memory(node, buffer, "warp", size * lanes * kind.itemsize)
             case "shared":
                 return self._memory(node, buffer, "shared", size * lanes * kind.itemsize)
             case "global" | "" if not self.lanes.grid.extents:
@@ -105,7 +128,8 @@ class State:
     def _memory(self, node: Node, buffer: Buffer, kind: Kind, size_bytes: int) -> Memory:
         root = node.var if isinstance(node, Allocate) else buffer
         cell = self.launch.cell_bytes.get(root, numpy_type(scalar_of(buffer.dtype)).itemsize)
-        copies = self.lanes.block_count if kind == "shared" else 1
+        blocks = self.lanes.block_count
+        copies = blocks if kind == "shared" else blocks * self.lanes.grid.warp_count if kind == "warp" else 1
         return Memory(buffer.name, kind, np.zeros(size_bytes * copies, np.uint8), cell, copies)
 
 

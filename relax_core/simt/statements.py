@@ -40,6 +40,9 @@ from relax_core.simt.frames import Frame, Part, body_of, branches, counted
 from relax_core.simt.lanes import AXES, Array, Mask
 from relax_core.simt.memory import Memory, Registers, View
 from relax_core.simt.state import Place, State, Storage, unsupported
+from relax_core.simt.units.copies import COMMITS, COPIES, WAITS, Copies
+from relax_core.simt.units.matrices import FRAGMENT_SCOPE, FRAGMENTS, LOADS, MMA, Matrices
+from relax_core.simt.units.pointers import Pointers
 from relax_core.simt.values import Value, data_of
 from relax_core.simt.warps import all_reduced
 
@@ -56,6 +59,9 @@ class Statements:
     def __init__(self, state: State) -> None:
         self.state = state
         self.expressions = Expressions(state)
+        pointers = Pointers(self.expressions)
+        self._matrices = Matrices(self.expressions, pointers)
+        self._copies = Copies(self.expressions, pointers)
         self.frames: list[Frame] = []
         """The statements around what runs, from the outside."""
         self._rules: dict[type[Stmt], Callable[[Any, Mask], Frame | None]] = {
@@ -223,6 +229,9 @@ class Statements:
             storage = self._storage(node.pointer)
         if storage is None:
             unsupported(node, f"the memory of `{buffer.name}`")
+        if isinstance(storage, Registers) and storage.buffer.scope.startswith(FRAGMENT_SCOPE):
+            self.state.fragments[buffer] = storage
+            return body_of(node, node.body, mask)
         self.state.places[buffer] = self._place(node, storage, shape, mask)
         return body_of(node, node.body, mask)
 
@@ -267,6 +276,10 @@ class Statements:
                 name="cuda.atomic_add" | "atomic_add", args=(Intrinsic(name="address_of", args=(target,)), value)
             ):
                 self._atomic_add(node, target, value, mask)
+            case Intrinsic(name=name) as call if name in (*MMA, *LOADS, *FRAGMENTS):
+                self._matrices.run(node, call, mask)
+            case Intrinsic(name=name) as call if name in (*COPIES, *COMMITS, *WAITS):
+                self._copies.run(node, call, mask)
             case Intrinsic(name=name) if name in _SILENT:
                 pass
             case value:

@@ -215,3 +215,9 @@ def test_a_barrier_that_nothing_relies_on_is_told_and_one_that_is_needed_is_not(
     assert told[0].span is not None
     assert told[1].span is not None
     assert told[1].span.line == told[0].span.line + 1
+
+
+def test_a_store_that_is_out_of_range_in_every_thread_is_told() -> None:
+    (found,) = simulated(TILE.replace("B[bx * 64 + tx]", "B[bx * 64 + tx + 128]")).diagnostics
+    assert found.code == "GP007"
+    assert found.message.endswith("128 threads in all")

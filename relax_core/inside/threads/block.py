@@ -17,7 +17,7 @@ from relax_core.simt.hazards import NOBODY
 from relax_core.simt.kernels import LaunchStart
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
 from relax_core.simt.memory import Memory, Registers, View
-from relax_core.simt.state import Launch, State
+from relax_core.simt.state import Flight, Launch, State
 from relax_core.simt.statements import Statements, meets
 from relax_core.simt.traffic import Traffic, Way
 from relax_core.simt.values import Partly, Value, data_of, lanes_first
@@ -108,6 +108,7 @@ class _KeptWarp:
     next: Part | None
     is_waiting: bool
     tables: tuple[dict[Any, Any], ...]
+    flights: tuple[tuple[Flight, ...], int]
     rows: tuple[tuple[list[Value | None], list[Value | None]], ...]
 
 
@@ -236,7 +237,8 @@ class BlockRun:
     @property
     def memories(self) -> list[Memory]:
         """The memory that may be written: of the block, and of the launch."""
-        return [*self.whole.state.shared(), *self.launch.written]
+        allocated = self.whole.state.allocated.values()
+        return [*(item for item in allocated if isinstance(item, Memory)), *self.launch.written]
 
     def kept(self) -> Kept:
         """Return a copy to go on from."""
@@ -247,8 +249,7 @@ class BlockRun:
             self._last,
             tuple(_kept_warp(warp) for warp in self.warps),
             dict(state.allocated),
-            tuple((item, (item.raw.copy(), item.written.copy(), np.asarray(item.is_all_written)))
-                  for item in self.memories),
+            tuple((item, _kept_memory(item)) for item in self.memories),
             tuple((memory, shadow.copied()) for memory, shadow in state.shadow_of.items()),
             tuple((memory, (of[0].copy(), of[1].copy())) for memory, of in self.touches.of.items()),
             (state.barriers.of_block.copy(), state.barriers.of_warp.copy()),
@@ -261,8 +262,9 @@ class BlockRun:
         for warp, old in zip(self.warps, kept.warps, strict=True):
             _restore_warp(warp, old)
         _refill(state.allocated, kept.allocated)
-        for memory, (raw, written, is_all_written) in kept.memories:
+        for memory, (raw, written, is_all_written, *on_the_way) in kept.memories:
             memory.raw[:], memory.written[:], memory.is_all_written = raw, written, bool(is_all_written)
+            memory.on_the_way = on_the_way[0].copy() if on_the_way else None
         shadows = dict(kept.shadows)
         for memory, shadow in list(state.shadow_of.items()):
             if memory in shadows:
@@ -272,6 +274,11 @@ class BlockRun:
         self.touches.of = {memory: (counts.copy(), last.copy()) for memory, (counts, last) in kept.touches}
         state.barriers.of_block[:], state.barriers.of_warp[:] = kept.barriers
         self._running = self._chosen()
+
+
+def _kept_memory(memory: Memory) -> tuple[Array, ...]:
+    on_the_way = () if memory.on_the_way is None else (memory.on_the_way.copy(),)
+    return memory.raw.copy(), memory.written.copy(), np.asarray(memory.is_all_written), *on_the_way
 
 
 def _lanes(warp: WarpRun) -> npt.NDArray[np.bool_]:
@@ -287,7 +294,7 @@ def _part(value: Value, lanes: Array) -> Value:
 
 
 def _tables(state: State) -> tuple[dict[Any, Any], ...]:
-    return state.variables, state.places, state.storage, state.allocated
+    return state.variables, state.places, state.storage, state.allocated, state.fragments
 
 
 def _kept_warp(warp: WarpRun) -> _KeptWarp:
@@ -298,6 +305,7 @@ def _kept_warp(warp: WarpRun) -> _KeptWarp:
         warp.next,
         warp.is_waiting,
         tuple(dict(item) for item in _tables(state)),
+        (tuple(state.flights), state.group_count),
         tuple((item.rows, list(item.rows)) for item in own),
     )
 
@@ -307,6 +315,7 @@ def _restore_warp(warp: WarpRun, kept: _KeptWarp) -> None:
     warp.next, warp.is_waiting = kept.next, kept.is_waiting
     for table, old in zip(_tables(warp.state), kept.tables, strict=True):
         _refill(table, old)
+    warp.state.flights[:], warp.state.group_count = kept.flights
     for rows, old in kept.rows:
         rows[:] = old
 

@@ -39,7 +39,7 @@ class Root:
     scope: str
     dtype: str
     shape: tuple[int, ...]
-    """With a first axis for the threads if each has its own."""
+    """With a first axis for the threads, or the warps, if each has its own."""
     memory: Memory | None
     """`None` for registers."""
     node: Node | None
@@ -80,10 +80,11 @@ def roots_of(run: BlockRun) -> tuple[Root, ...]:
         else:
             size = storage.bytes_each // numpy_type(dtype).itemsize // lanes
             place = next((item for key, item in run.warps[0].state.places.items() if key is buffer), None)
-            shape = place.shape if isinstance(place, View) else (size,)
-            if any(item.memory is storage for item in found):
-                continue
-            found.append(Root(buffer.name, buffer.scope, dtype, _shape(shape, lanes), storage, node, is_written=True))
+            shape = _shape(place.shape if isinstance(place, View) else (size,), lanes)
+            if storage.kind == "warp":
+                shape = (run.grid.warp_count, *shape)
+            if not any(item.memory is storage for item in found):
+                found.append(Root(buffer.name, buffer.scope, dtype, shape, storage, node, is_written=True))
     return tuple(found)
 
 
@@ -284,7 +285,9 @@ class _Watch(Accesses):
         for root in self._roots:
             if root.memory is place.memory:
                 flat = sum(item * stride for item, stride in zip(cell, place.strides, strict=True))
-                first = (flat * place.lanes + place.offset) * place.dtype.itemsize // numpy_type(root.dtype).itemsize
+                warp = int(self._lanes.warp[lane]) if place.memory.kind == "warp" else 0
+                byte = (flat * place.lanes + place.offset) * place.dtype.itemsize + warp * place.memory.bytes_each
+                first = byte // numpy_type(root.dtype).itemsize
                 inside = 0 <= first < prod(root.shape)
                 return (root, tuple(int(at) for at in np.unravel_index(first, root.shape))) if inside else (None, cell)
         return None, cell
