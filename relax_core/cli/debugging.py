@@ -93,6 +93,7 @@ def _run_command(command: Commands) -> None:
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
     run.add_argument("--memory", action="store_true", help="print what memory holds when, and what is used too late")
     run.add_argument("--simulate", action="store_true", help="run a kernel on a simulated GPU, and tell what races")
+    run.add_argument("--machine", default="", metavar="M", help="a GPU: flops=F,global=B,shared=B, each a second")
     run.add_argument("--json", action="store_true", help="print one object: the result, or what else is asked for")
 
 
@@ -266,7 +267,7 @@ def _memory(engine: Engine, program: Program, options: argparse.Namespace) -> in
 
 
 def _simulate(engine: Engine, program: Program, options: argparse.Namespace) -> int:
-    found = engine.request(SimulateOf(program))
+    found = engine.request(SimulateOf(program, options.machine))
     if isinstance(found, Failure):
         return failed(found)
     if options.outputs:
@@ -276,7 +277,7 @@ def _simulate(engine: Engine, program: Program, options: argparse.Namespace) -> 
 
 
 def _simulated_json(found: Simulation) -> str:
-    names = ("entry", "is_clean", "verdict", "launches", "written", "problems", "accesses")
+    names = ("entry", "is_clean", "verdict", "launches", "written", "problems", "accesses", "roofline")
     return msgspec.json.encode({name: msgspec.to_builtins(getattr(found, name)) for name in names}).decode()
 
 
@@ -285,6 +286,8 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--trace": bool(options.trace), "--outputs": options.outputs}
     asked |= {"--simulate": options.simulate}
+    if options.machine and not options.simulate:
+        raise UsageError("--machine is about what --simulate counts")
     if options.json and (stops or options.profile):
         raise UsageError("--json prints a result, or what --memory or --simulate finds")
     if options.profile and options.settings:

@@ -501,6 +501,22 @@ class AccessRow(msgspec.Struct, frozen=True):
     """Of global memory: which part of the bytes that are moved is used."""
 
 
+class RooflineOf(msgspec.Struct, frozen=True):
+    """What simulated launches are bound by on a machine, in operations and bytes."""
+
+    machine: str
+    operations: int
+    global_bytes: int
+    moved_bytes: int
+    shared_bytes: int
+    intensity: float
+    bound: str
+    """`operations`, `global memory` or `shared memory`."""
+    attainable: float
+    """Operations a second at most."""
+    text: str
+
+
 class Simulation(msgspec.Struct, frozen=True):
     """What came of a simulated launch; `archive` holds the buffers that were written as npz (`out_0`, `out_1`, ...)."""
 
@@ -515,14 +531,17 @@ class Simulation(msgspec.Struct, frozen=True):
     is_clean: bool
     """Whether nothing was found but what makes no difference to the result."""
     accesses: tuple[AccessRow, ...] = ()
+    roofline: RooflineOf | None = None
+    """What the launches are bound by, if there are any."""
 
     def to_text(self) -> str:
-        """Return what the command prints: findings, launches, buffers, and the verdict."""
+        """Return what the command prints: findings, launches, buffers, what bounds them, and the verdict."""
         lines = [f"`{self.entry}` launched {item}" for item in self.launches]
         for item in self.written:
             tail = f"  ({item.undefined:,} undefined)" if item.undefined else ""
             lines.append(f"{item.name}: {item.text}{tail}")
-        return "\n".join((*lines, *self.rendered, self.verdict))
+        bound = [] if self.roofline is None else [self.roofline.text]
+        return "\n".join((*lines, *self.rendered, *bound, self.verdict))
 
     @property
     def verdict(self) -> str:

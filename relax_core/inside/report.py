@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from relax_core.analysis.cost.float_operations import operations_in
 from relax_core.inside.heat import HeatCounter, Row
 from relax_core.inside.owners import Owners, flat_index
 from relax_core.inside.probes import Query
@@ -14,14 +15,12 @@ from relax_core.inside.reuse import reuse_distances
 from relax_core.inside.sites import Level, Site
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import postorder
-from relax_core.ir.prim import Binary, Intrinsic, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import BufferLoad, BufferStore, For
 
 COUNTED: Final = 1 << 25
 """Statements from the start that are counted."""
 LINE_BYTES: Final = 64
-_ARITHMETIC: Final = ("+", "-", "*", "/", "min", "max")
-_STRAIGHT: Final = ("Ramp", "Broadcast", "likely", "reinterpret")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,16 +159,4 @@ def _plain(expr: PrimExpr, values: Mapping[PrimVar, Any]) -> Any:
 
 def _operations(site: Site) -> int:
     """Return how many operations on floats one run of a statement is."""
-    if not isinstance(site.node, BufferStore):
-        return 0
-    return sum(_is_operation(part) for part in postorder(site.node.value))
-
-
-def _is_operation(node: object) -> bool:
-    match node:
-        case Binary(op=op):
-            return op in _ARITHMETIC and "float" in dtype_of(node)
-        case Intrinsic(name=name):
-            return name not in _STRAIGHT and "float" in dtype_of(node)
-        case _:
-            return False
+    return operations_in(site.node.value) if isinstance(site.node, BufferStore) else 0

@@ -1,7 +1,7 @@
 """Simulating a prim func: its host part with one lane, and each launch with all threads of the grid."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +18,11 @@ from relax_core.simt.frames import Frame, body_of
 from relax_core.simt.hazards import Shadow
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
 from relax_core.simt.memory import Memory, View
+from relax_core.simt.roofline import DEFAULT_MACHINE, Machine, Roofline, roofline
 from relax_core.simt.signature import accessed, arguments_of, called, cell_sizes, roots, with_buffers
 from relax_core.simt.state import Launch, State, Storage
 from relax_core.simt.statements import Statements
-from relax_core.simt.traffic import AccessCost
+from relax_core.simt.traffic import AccessCost, Traffic
 from relax_core.simt.values import data_of
 
 SHARED_LIMIT: Final = 232_448
@@ -51,6 +52,11 @@ class Simulated:
     grids: tuple[Grid, ...]
     accesses: tuple[AccessCost, ...] = ()
     """What each access in the program costs, in the first block of each launch."""
+    traffic: Traffic = field(default_factory=Traffic, repr=False)
+
+    def roofline(self, machine: Machine = DEFAULT_MACHINE) -> Roofline:
+        """Return what the launches are bound by on a machine."""
+        return roofline(self.traffic, machine)
 
     @property
     def is_clean(self) -> bool:
@@ -80,7 +86,7 @@ def simulate(
         launch.findings.add_cost(item)
     if launch.findings.are_harmless:
         _note_superfluous(module, function, args, host)
-    return Simulated(entry, launch.findings.diagnostics(), host.outputs(), tuple(host.grids), costs)
+    return Simulated(entry, launch.findings.diagnostics(), host.outputs(), tuple(host.grids), costs, launch.traffic)
 
 
 def _run(module: IRModule, function: PrimFunc, args: Sequence[Any], launch: Launch) -> "_Host":

@@ -107,6 +107,7 @@ class Statements:
         return Frame(node, mask, lambda frame: (stmts[frame.at], mask) if frame.at < len(stmts) else None)
 
     def _store(self, node: BufferStore, mask: Mask) -> None:
+        self.state.launch.traffic.compute(node.value, mask, self.state.lanes)
         value = self.expressions.evaluate(node.value, mask)
         indices = tuple([self.expressions.evaluate(item, mask) for item in node.indices])
         self.expressions.accesses.store(node.buffer, indices, value, node, mask)

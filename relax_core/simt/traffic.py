@@ -10,7 +10,9 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from relax_core.analysis.cost.float_operations import operations_in
 from relax_core.ir.node import Node
+from relax_core.ir.prim import PrimExpr
 from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.lanes import WARP, Array, Lanes, Mask
 from relax_core.simt.memory import View
@@ -43,6 +45,9 @@ class AccessCost:
     ideal_sectors: int = 0
     """How many would do if the bytes that a warp asks for were neighbours."""
     wanted_bytes: int = 0
+    elements: int = 0
+    """How many all lanes of all blocks touched."""
+    element_bytes: int = 0
 
     @property
     def efficiency(self) -> float:
@@ -57,12 +62,17 @@ class Traffic:
         """Count in the first block of a launch, or in any."""
         self._is_of_first = is_of_first
         self.rows: dict[tuple[Node, Way], AccessCost] = {}
+        self.operations = 0
+        """On floats, by all lanes."""
+        self._operations_in: dict[PrimExpr, int] = {}
 
     def note(self, view: View, at: Plain, access: tuple[Node, Way], mask: Mask, lanes: Lanes) -> None:
         """Count an access; `at` are the elements, numbered through the copies of a memory."""
         row = self.rows.get(access)
         if row is None:
-            row = self.rows[access] = AccessCost(*access, view.memory.kind)
+            row = self.rows[access] = AccessCost(*access, view.memory.kind, element_bytes=view.dtype.itemsize)
+        each = at.shape[1] if is_array(at) and at.ndim == 2 else 1
+        row.elements += each * (lanes.count if mask is None else int(np.count_nonzero(mask)))
         if (lanes.first and self._is_of_first) or row.instances >= _INSTANCES:
             return
         count = min(lanes.grid.thread_count, lanes.count)
@@ -84,6 +94,14 @@ class Traffic:
                 _count_banks(row, column, width, active)
             else:
                 _count_sectors(row, column, width, warps)
+
+    def compute(self, expr: PrimExpr, mask: Mask, lanes: Lanes) -> None:
+        """Count the operations of an expression in the lanes of `mask`."""
+        each = self._operations_in.get(expr)
+        if each is None:
+            each = self._operations_in[expr] = operations_in(expr)
+        if each:
+            self.operations += each * (lanes.count if mask is None else int(np.count_nonzero(mask)))
 
     def costs(self) -> tuple[AccessCost, ...]:
         """Return the accesses that were counted, in the order in which they came first."""

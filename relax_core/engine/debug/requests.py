@@ -304,9 +304,13 @@ class ReproducerOf(Request[Reproduced], frozen=True):
 
 
 class SimulateOf(Request[Simulation], frozen=True):
-    """Run a prim func that launches threads on a simulated GPU, and say what is wrong with what it does to memory."""
+    """Run a prim func that launches threads on a simulated GPU, and say what is wrong with what it does to memory.
+
+    `machine` is a GPU against which the launches are measured, see `machine_of`; empty for the default one.
+    """
 
     program: Program
+    machine: str = ""
 
 
 HeatKind = Literal["count", "age", "value", "owner"]

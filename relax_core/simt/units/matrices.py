@@ -98,9 +98,14 @@ class Matrices:
         left, lost_a = self._tile(node, product.a, (a, i_a), mask)
         right, lost_b = self._tile(node, product.b, (b, i_b), mask)
         added, lost_c = self._tile(node, product.c, (c, i_c), mask)
-        found = multiplied(left, right, added, kinds[2])
+        found = self._multiplied(left, right, added, kinds[2])
         lost = lost_a.any(axis=2, keepdims=True) | lost_b.any(axis=1, keepdims=True) | lost_c
         self._put(node, product.c, (c, i_c), (found, lost), mask)
+
+    def _multiplied(self, a: Array, b: Array, c: Array, dtype: str) -> Array:
+        if not np.issubdtype(a.dtype, np.integer):
+            self._expressions.state.launch.traffic.operations += 2 * a.size * b.shape[2]
+        return multiplied(a, b, c, dtype)
 
     def _tile(self, node: Evaluate, tile: Tile, of: tuple[PrimExpr, PrimExpr], mask: Mask) -> tuple[Array, Array]:
         """Return the matrix that each warp holds, and which of its elements are undefined."""
@@ -210,7 +215,7 @@ class Matrices:
         matrices = [self._whole(registers, first, count) for registers, first, count in found[1:]]
         (left, lost_a), (right, lost_b), (added, lost_c) = matrices
         registers, first, count = found[0]
-        product = multiplied(left, right, added, registers.dtype.name)
+        product = self._multiplied(left, right, added, registers.dtype.name)
         lost = lost_a.any(axis=2, keepdims=True) | lost_b.any(axis=1, keepdims=True) | lost_c
         lanes = self._expressions.state.lanes
         rows = product.reshape(-1, count, WARP).swapaxes(0, 1).reshape(count, -1)
