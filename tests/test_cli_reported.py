@@ -1,4 +1,4 @@
-"""`--as-in reported`: `run` and `opt` with the bugs that were reported."""
+"""`--as-in reported`: `run`, `opt`, `bisect` and `compare` with the bugs that were reported."""
 
 from pathlib import Path
 
@@ -21,6 +21,20 @@ def test_run_fails_at_the_local_function_and_returns_without(capsys: pytest.Capt
 def test_run_of_a_closure_that_captures_returned_in_2022_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", CAPTURING, "--as-in", "reported"]) == 0
     assert "<closure>" in capsys.readouterr().out
+
+
+def test_bisect_and_compare_stop_at_the_pass_behind_which_nothing_was_built(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bisect", CLOSURE, "--as-in", "reported"]) == 4
+    assert "2 ? LambdaLift            not comparable, because it does not build: BC001" in capsys.readouterr().out
+    assert main(["bisect", CLOSURE]) == 0
+    stages = ["--stages", "1", "2"]
+    assert main(["compare", CLOSURE, *stages, "--as-in", "reported"]) == 4
+    assert main(["compare", CLOSURE, *stages]) == 0
+
+
+def test_stages_of_another_compiler_have_no_bugs_of_our_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bisect", str(SEEDS.parent / "recordings" / "head.rxt"), "--as-in", "reported"]) == 2
+    assert "--as-in is of our own passes" in capsys.readouterr().err
 
 
 def test_opt_prints_what_the_passes_made_and_what_the_code_generator_refuses(

@@ -107,6 +107,7 @@ def _bisect_command(command: Commands) -> None:
     )
     _run_options(bisect)
     _closeness_options(bisect)
+    as_in_option(bisect)
     bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
     halves = "how long a part of the guilty pass's changes is applied, to find which; 0: not at all; default: 10"
     bisect.add_argument("--halve", type=float, default=DEFAULT_BUDGET.seconds, metavar="SECONDS", help=halves)
@@ -127,6 +128,7 @@ def _compare_command(command: Commands) -> None:
     _run_options(against)
     _closeness_options(against)
     change_options(against)
+    as_in_option(against)
     whole = "with one trace: run from the recorded inputs; default: each call on its recorded arguments"
     against.add_argument("--from-inputs", action="store_true", help=whole)
     against.add_argument("--all", action="store_true", help="print the values that are the same, too")
@@ -218,7 +220,7 @@ def _as_asked(program: Program, options: argparse.Namespace, recording: "pipelin
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
         poisons_memory=options.poison_memory,
-        as_in=getattr(options, "as_in", "fixed"),
+        as_in=options.as_in,
     )
 
 
@@ -385,6 +387,8 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
+    if options.as_in != "fixed":
+        raise UsageError(f"--as-in is of our own passes: another compiler made the stages of {pipeline.name}")
     pipeline = pipeline.with_constants(opening.read_given(options.constants))
     opening.say_remarks(pipeline)
     own = opening.read_options(pipeline=options.passes, entry=options.entry, table=options.table)

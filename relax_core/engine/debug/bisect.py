@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from relax_core.bytecode.build import build, build_stages
+from relax_core.bytecode.compile import AsIn
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.debug.outcomes import Judgement, Outcome, diagnostic_words, hindered, judge, outcome_of
@@ -88,18 +89,18 @@ class Candidate:
     rewrites: Callable[[], StageRewrites] | None = None
 
 
-def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Candidate]:
-    """Yield the module as it was read and as it was after each pass."""
+def stage_candidates(module: IRModule, stages: tuple[Stage, ...], as_in: AsIn = "fixed") -> Iterator[Candidate]:
+    """Yield the module as it was read and as it was after each pass; `as_in` is of the code generator."""
 
     def after(count: int) -> Callable[[], Executable]:
-        return lambda: build_stages(module, stages[:count])
+        return lambda: build_stages(module, stages[:count], as_in=as_in)
 
     yield Candidate("Source", after(0))
     for number, stage in enumerate(stages, 1):
         error = next((item for item in stage.diagnostics if item.severity == "error"), None)
         fault = f"the pass failed: {diagnostic_words(error)}" if error is not None else ""
         is_changed = stage.is_changed or stage.is_failed
-        made = partial(build, passes="")
+        made = partial(build, passes="", as_in=as_in)
         changes, rewrites = partial(stage_changes, stage, made), partial(stage_rewrites, stage, made)
         yield Candidate(stage.pass_name, after(number), is_changed, fault, changes=changes, rewrites=rewrites)
 

@@ -182,7 +182,7 @@ def _run_after(opened: OpenProgram, stage: int, context: RequestContext, call: C
     stages = opened.compilation.stages(context.report, context.is_cancelled)
     count = len(stages) if stage < 0 else stage
     context.report(Progress(f"Running stage {count}"))
-    executable = build_stages(opened.source.module, stages[:count])
+    executable = build_stages(opened.source.module, stages[:count], as_in=opened.source.program.as_in)
     name, args = call
     machine = machine_for(executable, opened, context, records=True)
     trace = opened.runs.run_machine(machine, name, entry_arguments(executable, name, args), context.is_cancelled)
