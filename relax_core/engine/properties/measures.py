@@ -12,7 +12,7 @@ from typing import Final
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
-from relax_core.engine.properties import of_modules, of_plans, of_runs
+from relax_core.engine.properties import of_launches, of_modules, of_plans, of_runs
 from relax_core.engine.properties.asked import Asked, refuse
 from relax_core.engine.protocol import PropertiesOf
 from relax_core.engine.replies import PropertyList, PropertyValue
@@ -52,6 +52,7 @@ MEASURES: Final = (
     Measure("number of events", "instructions that the run executes", of_runs.events),
     Measure("number of entries of NAME", "how often the run enters a function", of_runs.frame_count),
     Measure("number of copies", "between devices", of_plans.copy_count),
+    Measure("number of findings NAME", "of this code, in a simulated launch", of_launches.finding_count),
     Measure(
         "number of WHAT",
         f"{', '.join(of_modules.COUNTED)}; or calls of an operator or packed function, `R.add`",
@@ -75,6 +76,12 @@ MEASURES: Final = (
     Measure("instruction NUMBER of NAME", "of a function of the bytecode", of_runs.instruction),
     Measure("device of NAME", "of a variable of a Relay module, `%x`, or of the result of a function", of_plans.device),
     Measure("devices unreached", "functions that device planning never visits", of_plans.unreached),
+    Measure("first finding", "the code of the worst finding in a simulated launch, `none`", of_launches.first_finding),
+    Measure("finding line", "its line, 0", of_launches.finding_line),
+    Measure("simulated result", "what the simulated launch writes", of_launches.written),
+    Measure(
+        "worst bank conflict", "words that lanes want of a bank of shared memory at once", of_launches.worst_conflict
+    ),
     Measure("shown time", "of the Run page", of_runs.shown_time),
     Measure("shown pass", "of the Passes page, `Source` for the text", of_modules.shown_pass),
     Measure("shown line", "of the node that is selected, 0", of_modules.shown_line),
