@@ -156,6 +156,7 @@ def _invoke_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
 
 
 def _to_vdevice(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
+    """Return the copy to a device. TVM leaves the attributes of the operator on it, which nothing reads."""
     match call.args:
         case (source, PrimValue(value=StringImm(value=str(device)))):
             kind, index, scope = copy_arguments(device)

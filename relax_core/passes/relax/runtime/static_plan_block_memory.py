@@ -44,11 +44,12 @@ VIEWS = ("relax.reshape", "relax.memory.view", "relax.memory.ensure_zero_offset"
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Turn `builtin.alloc_tensor` into tensors of a few storages, each used again when what lay in it is dead.
 
-    A block is planned by itself, so that no branch takes the storage of the other one, as in TVM. What outlives its
-    block, and what is given to anything but a prim func or a packed function, keeps its own memory. A symbolic size
-    takes storage of the size that `tir_var_upper_bound` allows, or of a size that is provably the same. Any other name
-    of a tensor, one of a `match_cast` too, keeps it alive; so does the result of a packed function, which may be what
-    it was given. TVM takes the memory of an argument again while such a result is in use.
+    A block is planned by itself. In TVM a branch takes the storage that the other branch allocates, which is not
+    there when it runs (apache/tvm #20191). What outlives its block, and what is given to anything but a prim func
+    or a packed function, keeps its own memory. A symbolic size takes storage of the size that `tir_var_upper_bound`
+    allows, or of a size that is provably the same. Any other name of a tensor, one of a `match_cast` too, keeps it
+    alive; so does the result of a packed function, which may be what it was given. TVM takes the memory of an
+    argument again while such a result is in use.
     """
     prim_funcs = frozenset(var.name for var, _ in module.prim_funcs)
 

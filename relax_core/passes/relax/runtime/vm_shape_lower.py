@@ -166,8 +166,9 @@ def run(module: IRModule, options: VMShapeLowerOptions, ctx: PassContext) -> IRM
 
     Parameters behind `num_input` whose sizes are constants are not checked, and neither is what is proven, such as a
     result of which the type is known. Of a shape that is read from the heap no more is known than its rank, as in TVM,
-    so that it is checked where its dimensions are declared. A dataflow block stays one unless
-    something in it is checked or computed, which has an effect.
+    so that it is checked where its dimensions are declared. A dataflow block stays one unless something in it is
+    checked or computed, which has an effect. A scalar that is computed from sizes comes from the heap as a whole: in
+    TVM an argument `R.prim_value(n * 2)` becomes arithmetic on the call that reads `n`.
     """
     if any(map(_is_lowered, module.relax_functions)):
         module = to_non_dataflow.run(module, NoOptions(), ctx)
