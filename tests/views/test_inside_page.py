@@ -172,3 +172,17 @@ def test_threads_are_accessible_and_fit(open_page: OpenPage, app_url: str, width
     page.emulate_media(color_scheme="dark")
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
     assert_accessible(page, width, "dark")
+
+
+def test_counts_of_one_line_alone(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{MATMUL}&clock=9")
+    inside = inside_of(page)
+    expect(inside).to_have_attribute("data-clock", "9")
+    # Two cells of four statements each are done, and the third one is begun: the initialisation alone.
+    inside.locator(".ln", has_text="= T.float32(0").locator(".t").click()
+    inside.get_by_role("group", name="Of which line").get_by_role("button", name=re.compile("line \\d")).click()
+    expect(page).to_have_url(re.compile("line=\\d"))
+    expect(inside.locator("canvas[data-buffer=C]")).to_have_attribute("data-cells", "1 1 1     ")
+    page.keyboard.press("n")
+    assert counts(inside, "C", (2, 4)).tolist() == [[1, 1, 1, 0], [0, 0, 0, 0]]
+    assert not counts(inside, "A", (2, 3)).any()

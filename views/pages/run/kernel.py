@@ -39,7 +39,7 @@ _WINDOWS: Final = "run.inside.windows"
 
 def enter(time: int) -> None:
     """Go into the kernel that is called at a time of the run."""
-    select(time=time, inside=time, clock=0, block=0, thread=0)
+    select(time=time, inside=time, clock=0, block=0, thread=0, line=0)
 
 
 def show_kernel(program: Program) -> InsideView | Failure:
@@ -61,6 +61,7 @@ def show_kernel(program: Program) -> InsideView | Failure:
         what=own.heat or "count",
         spell=own.spell or "so_far",
         loop=own.loop,
+        line=own.line,
         report=report if isinstance(report, InsideReport) else None,
         fault=st.session_state.pop(_FAULT, ""),
         height=pane_height(),
@@ -93,7 +94,7 @@ def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
     for buffer in view.buffers[:_BUFFERS]:
         window = _window_of(buffer.name, view)
         request = HeatOf(
-            call, view.clock, buffer.name, what, spell, own.loop, axes=window.axes, fixed=window.fixed,
+            call, view.clock, buffer.name, what, spell, own.loop, own.line, axes=window.axes, fixed=window.fixed,
             top=window.top, left=window.left, rows=window.side, columns=window.side,
         )  # fmt: skip
         heat = ask(request)
@@ -141,7 +142,7 @@ def _on_action(action: InsideAction) -> None:
         case "move":
             select(clock=action.clock)
             st.session_state[_MOVE] = action.text
-        case "look" if action.name in ("loop", "thread"):
+        case "look" if action.name in ("loop", "thread", "line"):
             select(clock=action.clock, **{action.name: _whole(action.text)})
         case "look" if action.name in ("block", "order"):
             # Another run: the statements have other numbers.

@@ -30,6 +30,8 @@ class RunState:
     """The thread of the block that is looked at."""
     order: str = rules.choice("backward", "turns")
     """Which of its warps goes on; empty for the first one up to the next barrier."""
+    line: int = rules.number(0, rules.MOST_STEPS)
+    """The line of the kernel whose accesses are counted alone; 0: of all."""
     heat: str = rules.choice("age", "value", "owner")
     """What is shown of its buffers; empty for counts."""
     spell: str = rules.choice("whole", "iteration")

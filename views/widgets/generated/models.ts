@@ -653,6 +653,8 @@ export interface InsideProps {
   readonly what: string;
   readonly spell: string;
   readonly loop: number;
+  /** The line whose accesses are counted alone, 0 for all. */
+  readonly line: number;
   readonly report: InsideReport | null;
   /** Why the last move was none; empty if it was one. */
   readonly fault: string;

@@ -31,12 +31,11 @@ export class Buffers {
     private readonly asks: Asks,
   ) {}
 
-  draw(walk: Walk, heats: readonly HeatView[], what: string): void {
+  draw(walk: Walk, heats: readonly HeatView[], what: string, line: number): void {
     const colours = coloursOf(this.root);
-    const now = walk.stop?.accesses ?? [];
     replace(
       this.element,
-      heats.map((heat) => this.buffer(heat, walk, what, now, colours)),
+      heats.map((heat) => this.buffer(heat, walk, what, changed(heat, walk, what, line), colours)),
     );
   }
 
@@ -44,15 +43,14 @@ export class Buffers {
     heat: HeatView,
     walk: Walk,
     what: string,
-    now: readonly InsideAccess[],
+    cells: ReadonlyMap<number, readonly [string, number]>,
     colours: Colours,
   ): HTMLElement {
     const buffer = walk.view.buffers.find((item) => item.name === heat.buffer);
-    const own = now.filter((access) => access.buffer === heat.buffer);
+    const own = (walk.stop?.accesses ?? []).filter((access) => access.buffer === heat.buffer);
     const words = own.map((access) => `${access.is_write ? "writes" : "reads"} ${cellText(access)}`).join(", ");
     const label = `${heat.buffer}, ${shapeText(heat.shape)}${words && `: ${words}`}`;
     const canvas = el("canvas", { role: "img", "aria-label": label, data: { buffer: heat.buffer } });
-    const cells = changed(heat, walk, what);
     draw(canvas, heat, cells, own, colours);
     const texts = heat.texts.map((text, cell) => cells.get(cell)?.[0] ?? text);
     canvas.dataset.cells = texts.join(" ");

@@ -33,6 +33,8 @@ class InsideProps(msgspec.Struct, frozen=True):
     what: str
     spell: str
     loop: int
+    line: int
+    """The line whose accesses are counted alone, 0 for all."""
     report: InsideReport | None
     fault: str
     """Why the last move was none; empty if it was one."""
@@ -51,6 +53,7 @@ def inside(
     what: str = "count",
     spell: str = "so_far",
     loop: int = -1,
+    line: int = 0,
     report: InsideReport | None = None,
     fault: str = "",
     height: str = PANE_HEIGHT,
@@ -66,10 +69,11 @@ def inside(
         what: which of these.
         spell: of which part of the run.
         loop: the loop that is selected, -1 for none.
+        line: whose accesses are counted alone, 0 for all.
         report: what the whole run does to memory.
         fault: why the last move was none.
         height: a CSS length.
         on_action: called with what the user did.
     """
-    props = InsideProps(way, heats, what, spell, loop, report, fault, height)
+    props = InsideProps(way, heats, what, spell, loop, line, report, fault, height)
     return _INSIDE.show(key, view, view=props, commands={}, on_action=on_action)

@@ -3,7 +3,7 @@
 import type { InsideAccess, InsideAction, InsideProps, InsideStop, InsideView } from "#generated/models";
 import { markedSpans, type Span, textOf } from "#shared/code";
 import { button, link, segments } from "#shared/controls";
-import { el, replace } from "#shared/dom";
+import { type Child, el, replace } from "#shared/dom";
 import { act, onKeys } from "#shared/keys";
 import { laterOrOnLeaving } from "#shared/leaving";
 import { component, type Tell } from "#shared/mount";
@@ -146,6 +146,7 @@ class Inside {
 
   private setCursor(line: number): void {
     this.cursor = line;
+    if (this.props) this.drawChoices(this.props);
     this.show();
   }
 
@@ -161,7 +162,7 @@ class Inside {
     this.drawLines(view, stop);
     this.drawNow(view, stop, props);
     this.side.draw(view, stop, props);
-    this.buffers.draw(walk, props.heats, props.what);
+    this.buffers.draw(walk, props.heats, props.what, props.line);
     Object.assign(this.root.dataset, { clock: walk.clock, line: stop?.line ?? 0, phase: stop?.phase ?? "" });
   }
 
@@ -232,8 +233,20 @@ class Inside {
         : [
             segments("What is shown", WHAT, props.what, (what) => this.ask("look", what, "heat")),
             segments("Of which part", SPELL, props.spell, (spell) => this.ask("look", spell, "spell")),
+            this.linesOf(props),
           ],
     );
+  }
+
+  // Counts of one statement alone: of the line that was clicked, or of the one that is shown.
+  private linesOf(props: InsideProps): Child {
+    const line = this.cursor || props.line;
+    if (!line || props.what !== "count") return "";
+    const lines = [
+      ["0", "all lines"],
+      [String(line), `line ${line}`],
+    ] as const;
+    return segments("Of which line", lines, String(props.line), (id) => this.ask("look", id, "line"));
   }
 
   private onKey(event: KeyboardEvent): boolean {

@@ -40,12 +40,14 @@ export class Walk {
     return true;
   }
 
-  /** What was touched since the view was made (sign 1), or will be again (sign -1): the accesses between. */
-  get between(): readonly (readonly [InsideAccess, 1 | -1])[] {
+  /** What was touched since the view was made (sign 1), or will be again (sign -1): the accesses between, of a line or of all. */
+  between(line: number): readonly (readonly [InsideAccess, 1 | -1])[] {
     const { view, clock } = this;
     const sign = clock >= view.clock ? 1 : -1;
     const [from, to] = sign > 0 ? [view.clock, clock] : [clock, view.clock];
-    const passed = view.stops.filter((stop) => stop.clock >= from && stop.clock < to);
+    const passed = view.stops.filter(
+      (stop) => stop.clock >= from && stop.clock < to && (line === 0 || stop.line === line),
+    );
     return passed.flatMap((stop) => stop.accesses.map((access) => [access, sign] as const));
   }
 }
@@ -53,13 +55,18 @@ export class Walk {
 type Cells = Map<number, readonly [text: string, step: number]>;
 
 /** The texts and steps of the cells of a window where steps in the browser have changed them, by the cell's number. */
-export function changed(heat: HeatView, walk: Walk, what: string): ReadonlyMap<number, readonly [string, number]> {
+export function changed(
+  heat: HeatView,
+  walk: Walk,
+  what: string,
+  line: number,
+): ReadonlyMap<number, readonly [string, number]> {
   const found: Cells = new Map();
   // Of threads the other lanes of a warp change elements as well: their picture comes with the next view.
   if (walk.view.threads) return found;
   const change = what === "count" ? recount : what === "value" ? revalue : undefined;
   if (!change) return found;
-  for (const [access, sign] of walk.between) {
+  for (const [access, sign] of walk.between(what === "count" ? line : 0)) {
     const cell = access.buffer === heat.buffer && access.is_inside ? cellOf(heat, access.indices) : -1;
     if (cell >= 0) change(found, cell, heat, access, sign);
   }
