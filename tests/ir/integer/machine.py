@@ -1,6 +1,10 @@
-"""Random integer expressions near the limits of their dtypes, and what a machine computes of them."""
+"""Random integer expressions near the limits of their dtypes, and what a machine computes of them.
+
+To make a strategy takes hypothesis longer than to draw from it, so that each is made once.
+"""
 
 from collections.abc import Mapping
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -9,8 +13,15 @@ from relax_core.ir.prim import Binary, BinaryKind, Cast, IntImm, PrimExpr, PrimV
 
 DTYPES = ("int8", "int32", "int64", "uint8", "uint32")
 ARITHMETIC: tuple[BinaryKind, ...] = ("+", "-", "*", "//", "%", "min", "max", "truncdiv", "truncmod")
+DTYPE = st.sampled_from(DTYPES)
+OPERATOR = st.sampled_from(ARITHMETIC)
+SCALING: st.SearchStrategy[BinaryKind] = st.sampled_from(("//", "%", "*"))
+SHAPE = st.integers(0, 9)
+SMALL = st.integers(1, 9)
+DISTANCE = st.integers(-9, 9)
 
 
+@cache
 def border(dtype: str) -> st.SearchStrategy[int]:
     """Draw small numbers, and those about the limits of a dtype and their roots."""
     low, high = dtype_interval(dtype)
@@ -20,23 +31,30 @@ def border(dtype: str) -> st.SearchStrategy[int]:
     def near(centre: int, by: int) -> int:
         return min(max(centre + by, low), high)
 
-    return st.builds(near, st.sampled_from(centres), st.integers(-9, 9))
+    return st.builds(near, st.sampled_from(centres), DISTANCE)
 
 
+@cache
+def _one_of(variables: tuple[PrimVar, ...], dtype: str) -> st.SearchStrategy[PrimVar] | None:
+    own = [var for var in variables if var.dtype == dtype]
+    return st.sampled_from(own) if own else None
+
+
+@cache
 @st.composite
 def expressions(draw: st.DrawFn, variables: tuple[PrimVar, ...], dtype: str = "", depth: int = 3) -> PrimExpr:
     """Draw an expression of `dtype`, or of any, with conversions from others inside."""
-    dtype = dtype or draw(st.sampled_from(DTYPES))
-    shape = draw(st.integers(0, 9)) if depth else 0
+    dtype = dtype or draw(DTYPE)
+    shape = draw(SHAPE) if depth else 0
     if shape < 4:
-        own = [var for var in variables if var.dtype == dtype]
-        return draw(st.sampled_from(own)) if own and shape < 3 else IntImm(draw(border(dtype)), dtype)
+        own = _one_of(variables, dtype)
+        return draw(own) if own is not None and shape < 3 else IntImm(draw(border(dtype)), dtype)
     inner = draw(expressions(variables, dtype if shape < 9 else "", depth - 1))
     if shape == 9:
         return Cast(inner, dtype)
     if shape == 8:
-        return Binary(draw(st.sampled_from(("//", "%", "*"))), inner, IntImm(draw(st.integers(1, 9)), dtype), dtype)
-    return Binary(draw(st.sampled_from(ARITHMETIC)), inner, draw(expressions(variables, dtype, depth - 1)), dtype)
+        return Binary(draw(SCALING), inner, IntImm(draw(SMALL), dtype), dtype)
+    return Binary(draw(OPERATOR), inner, draw(expressions(variables, dtype, depth - 1)), dtype)
 
 
 def machine_value(expr: PrimExpr, values: Mapping[PrimVar, int]) -> int:
@@ -85,6 +103,7 @@ def _combined(op: BinaryKind, a: int, b: int) -> int:
             raise AssertionError(op)
 
 
+@cache
 def ranges(dtype: str) -> st.SearchStrategy[Interval]:
     """Draw an interval of numbers of a dtype, often at its limits."""
     return st.tuples(border(dtype), border(dtype)).map(lambda ends: Interval(min(ends), max(ends)))
