@@ -159,3 +159,9 @@ def test_memory_of_a_block_is_shown_by_its_owners(session: Session) -> None:
     assert counted(session, HeatOf(call, 6, "S", "count")).texts == ("2",) * 64
     assert counted(session, HeatOf(call, 6, "S", "age")).texts[::63] == ("4", "5")
     assert isinstance(session.request(HeatOf(call, 0, "Q")), Failure)
+    # Registers are a thread's own: their values are shown, whatever is asked for.
+    text = THREADS.replace(
+        "    S[tx] =", '    r = T.alloc_local((1,), "float32")\n    r[0] = T.float32(2)\n    S[tx] ='
+    )
+    registers = counted(session, HeatOf(KernelCall(Program(text, "m.py")), 1, "r", "owner"))
+    assert registers.texts == ("2",) * 32 + ("?",) * 32

@@ -34,7 +34,7 @@ def _grid(stepper: ThreadStepper, root: Root, what: str) -> Grid:
     run = stepper.run
     counts, last = touches_of(run, root)
     match what:
-        case "owner":
+        case "owner" if root.memory is not None:
             owners = owners_of(run, root)
             # Warps that are neighbours have different colours.
             levels = np.where(owners < 0, 0, owners // WARP % STEPS + 1).astype(np.uint8)

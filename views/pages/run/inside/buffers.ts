@@ -16,6 +16,8 @@ export interface Asks {
 
 const SIDES = [32, 64, 192] as const;
 const OVERVIEW = 96;
+// Memory that threads share: of registers only values are known.
+const SHARED: readonly string[] = ["global", "shared", "shared.dyn", "warp"];
 const LEGENDS: Readonly<Record<string, string>> = {
   count: "times touched:",
   age: "last touched by statement:",
@@ -70,7 +72,7 @@ export class Buffers {
     const legend = el(
       "div",
       { class: "legend" },
-      LEGENDS[what] ?? "",
+      LEGENDS[walk.view.threads && buffer && !SHARED.includes(buffer.scope) ? "value" : what] ?? "",
       heat.since > 0 ? `since statement ${heat.since.toLocaleString("en")}` : "",
       heat.legend.map((text, step) => (text ? [swatch(colours.steps[step + 1] ?? ""), text] : "")),
     );
