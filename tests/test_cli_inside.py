@@ -132,3 +132,22 @@ def test_threads_of_a_launch_are_stepped_through(tmp_path: Path, capsys: pytest.
     assert "error[TI004]: there is no block 1: the launch has 1" in capsys.readouterr().err
     assert main([*run, "--report"]) == DIAGNOSED
     assert "TI004" in capsys.readouterr().err
+
+
+def test_expressions_are_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    watches = ["--watch", "i0 * 10 + j0", "--watch", "written - C[i, j]", "--watch", "C[99, 0]"]
+    assert main([*RUN, "--go", "i0=1, j0=2, r0=3", *watches]) == 0
+    printed = capsys.readouterr().out
+    assert "  watch   i0 * 10 + j0 = 12\n" in printed
+    assert "  watch   C[99, 0] = nan\n" in printed
+    product = next(line.split("= ")[1] for line in printed.splitlines() if "watch   written" in line)
+    a, b = (float(line.split("= ")[1]) for line in printed.splitlines() if "read    A" in line or "read    B" in line)
+    assert float(product) == pytest.approx(a * b, rel=1e-4)
+    kernel = tmp_path / "race.py"
+    kernel.write_text(RACE, encoding="utf-8")
+    run = ["inside", str(kernel), "--in-process", "--thread", "40", "--go", "end", "--go", "back"]
+    assert main([*run, "--watch", "tx + 1", "--watch", "S[tx] - A[tx]"]) == 0
+    printed = capsys.readouterr().out
+    assert "  watch   tx + 1 = 41\n  watch   S[tx] - A[tx] = 0\n" in printed
+    assert main([*run, "--watch", "q"]) == DIAGNOSED
+    assert "error[VM031]" in capsys.readouterr().err

@@ -157,6 +157,7 @@ def _inside_command(command: Commands) -> None:
     )  # fmt: skip
     order.add_argument("--shuffle", type=int, default=-1, metavar="S", help="a random warp goes on, by this seed")
     made.add_argument("--go", action="append", default=[], metavar="MOVE", help=_MOVES)
+    made.add_argument("--watch", action="append", default=[], metavar="EXPR", help="print what this is at each stop")
     made.add_argument("--steps", type=int, default=1, metavar="N", help="how many statements are shown; default: 1")
     made.add_argument("--heat", default="", metavar="BUFFER", help="print how often each element has been touched")
     made.add_argument("--report", action="store_true", help="print what the whole run does to memory")

@@ -50,7 +50,7 @@ def _report(engine: Engine, kernel: KernelCall, options: argparse.Namespace) -> 
 def _steps(engine: Engine, kernel: KernelCall, options: argparse.Namespace) -> int:
     moves, clock, views = tuple(options.go), 0, list[InsideView]()
     for _ in range(max(options.steps, 1)):
-        found = engine.request(InsideOf(kernel, clock, moves))
+        found = engine.request(InsideOf(kernel, clock, moves, watches=tuple(options.watch)))
         if isinstance(found, Failure):
             return failed(found)
         views.append(found)

@@ -77,6 +77,13 @@ class Translator:
         """Return the condition at a statement, `None` where it says nothing."""
         return self._of.get(site.number)
 
+    def value(self, site: Site) -> PrimExpr | None:
+        """Return what it is at a statement, as an expression; `None` where one of its names says nothing."""
+        try:
+            return self._value(self._tree, site)
+        except _UnknownHereError:
+            return None
+
     def _refuse(self, layout: Layout, missing: Name | ItemOf) -> NoReturn:
         known = dict.fromkeys((*(slot.var.name for slot in layout.slots if not slot.is_hidden), *self._buffers))
         hint = f"there are {', '.join(f'`{name}`' for name in known)}, and `{WRITTEN}`"

@@ -357,6 +357,8 @@ class InsideOf(Request[InsideView], frozen=True):
     moves: tuple[str, ...] = ()
     window: int = 0
     """How many statements around the one that is come to are shown as well."""
+    watches: tuple[str, ...] = ()
+    """Expressions, as in conditions, whose values are shown."""
 
 
 class HeatOf(Request[HeatView], frozen=True):

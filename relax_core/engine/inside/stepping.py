@@ -44,8 +44,8 @@ def inside(message: InsideOf, context: RequestContext) -> InsideView:
     """
     found = _walk(message.kernel, context)
     if isinstance(found, ThreadWalk):
-        return found.look(message.clock, message.moves, message.window, message.kernel.threads)
-    return found.look(message.clock, message.moves, message.window)
+        return found.look(message.clock, message.moves, message.window, message.kernel.threads, message.watches)
+    return found.look(message.clock, message.moves, message.window, message.watches)
 
 
 def heat(message: HeatOf, context: RequestContext) -> HeatView:

@@ -4,16 +4,20 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+import msgspec
+
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.requests import HeatOf, ThreadsOf
+from relax_core.inside.threads.conditions import Condition
 from relax_core.inside.threads.moves import move_threads
 from relax_core.inside.threads.stepper import ThreadStepper
 from relax_core.ir.module import IRModule
-from relax_core.present.running.inside import LARGEST_WINDOW, Listing
+from relax_core.present.running.inside import LARGEST_WINDOW, Listing, shown
 from relax_core.present.running.inside_models import HeatView, InsideView
 from relax_core.present.running.threads.heat import present_memory
 from relax_core.present.running.threads.here import Presenter
 from relax_core.simt.kernels import launch_of
+from relax_core.simt.lanes import WARP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +27,9 @@ class ThreadWalk:
     stepper: ThreadStepper
     listing: Listing
 
-    def look(self, clock: int, moves: tuple[str, ...], window: int, chosen: ThreadsOf) -> InsideView:
+    def look(
+        self, clock: int, moves: tuple[str, ...], window: int, chosen: ThreadsOf, watches: tuple[str, ...] = ()
+    ) -> InsideView:
         """Go before statement `clock`, make the moves while they find what they look for, and present what is there.
 
         Raises:
@@ -35,7 +41,17 @@ class ThreadWalk:
         seconds = perf_counter() - begun
         presenter = Presenter(self.stepper, self.listing, chosen.thread, order_words(chosen), chosen.launch)
         view = presenter.view(is_found=is_found, seconds=seconds)
+        if watches:
+            watched = tuple((text, self._watched(text, view)) for text in watches)
+            view = msgspec.structs.replace(view, watched=watched)
         return presenter.with_window(view, min(window, LARGEST_WINDOW)) if window else view
+
+    def _watched(self, text: str, view: InsideView) -> str:
+        """Return the value of an expression in the thread that is shown."""
+        run = self.stepper.run
+        lane = 0 if view.threads is None else view.threads.here.shown % WARP
+        found = Condition(run, self.stepper.start.body, text).value(run, lane)
+        return "-" if found is None else shown(found)
 
     def heat(self, asked: HeatOf) -> HeatView:
         """Show a window of a memory."""

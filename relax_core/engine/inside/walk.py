@@ -5,20 +5,24 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import Argument, CallInstruction, ConstantRef, Immediate, Register
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
+from relax_core.inside.conditions import Translator
 from relax_core.inside.heat import HeatCounter
 from relax_core.inside.moves import move
+from relax_core.inside.owners import Owners
+from relax_core.inside.reading import Reader, values_of
 from relax_core.inside.stepper import Kernel, Stepper
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.code import without_header
-from relax_core.present.running.inside import LARGEST_WINDOW, Listing, present_inside, with_window
+from relax_core.present.running.inside import LARGEST_WINDOW, Listing, present_inside, shown, with_window
 from relax_core.present.running.inside_models import InsideView
 from relax_core.printer.printed import Printed
 from relax_core.printer.tvmscript import print_module
@@ -35,7 +39,7 @@ class Walk:
     listing: Listing
     counter: HeatCounter
 
-    def look(self, clock: int, moves: tuple[str, ...], window: int = 0) -> InsideView:
+    def look(self, clock: int, moves: tuple[str, ...], window: int = 0, watches: tuple[str, ...] = ()) -> InsideView:
         """Go before statement `clock`, make the moves while they find what they look for, and present what is there.
 
         Raises:
@@ -46,7 +50,18 @@ class Walk:
         is_found = all(move(self.stepper, item) for item in moves)
         seconds = perf_counter() - begun
         view = present_inside(self.stepper, self.listing, is_found=is_found, seconds=seconds)
+        if watches:
+            view = msgspec.structs.replace(view, watched=tuple((text, self._watched(text)) for text in watches))
         return with_window(view, self.stepper, self.listing, min(window, LARGEST_WINDOW)) if window else view
+
+    def _watched(self, text: str) -> str:
+        """Return the value of an expression where the run stands."""
+        stepper, found = self.stepper, None
+        expressions = Translator(stepper.layout, text)
+        if stepper.site is not None and (expr := expressions.value(stepper.site)) is not None:
+            reader = Reader(values_of(stepper.site, stepper.memory), stepper.memory, Owners(stepper.function))
+            found = reader.value(expr)
+        return "-" if found is None else shown(found)
 
 
 def walk(kernel: Kernel, args: tuple[Any, ...], listing: Listing) -> Walk:

@@ -73,6 +73,17 @@ class Condition:
             return False
         return bool((found.astype(np.bool_) & warp.state.lanes.full(warp.next[1])).any())
 
+    def value(self, run: BlockRun, lane: int) -> Any:
+        """Return what it is in a lane of the warp that runs next; `None` where one of its names says nothing."""
+        warp = run.running
+        if warp is None:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                return lanes_first(self._value(self._tree, run, warp), warp.state.lanes.count)[lane]
+        except _NotInScopeError:
+            return None
+
     def _check(self, tree: Expression, run: BlockRun) -> None:
         match tree:
             case Number(value=bool() | int() | float()):

@@ -201,6 +201,8 @@ class InsideView(msgspec.Struct, frozen=True):
     """The statements before and behind this one, if they were asked for."""
     threads: InsideThreads | None = None
     """Of a launch: where its threads are."""
+    watched: tuple[tuple[str, str], ...] = ()
+    """Expressions with their values before the statement runs; `-` where one of their names says nothing."""
 
     def to_text(self) -> str:
         """Return what the command prints for a stop."""
@@ -222,6 +224,7 @@ class InsideView(msgspec.Struct, frozen=True):
             lines.append(f"  lets    {'; '.join(f'{name} = {value}' for name, value in self.lets)}")
         lines.append(f"  {self.line:>5} > {self.text.split(chr(10))[self.line - 1].strip() if self.line else ''}")
         lines += [f"  {_accessed(item)}" for item in self.accesses]
+        lines += [f"  watch   {text} = {value}" for text, value in self.watched]
         lines += of_threads
         return "\n".join((*lines, *([self.problem] if self.problem else [])))
 

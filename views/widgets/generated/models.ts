@@ -746,6 +746,8 @@ export interface InsideView {
   readonly stops: readonly InsideStop[];
   /** Of a launch: where its threads are. */
   readonly threads: InsideThreads | null;
+  /** Expressions with their values before the statement runs; `-` where one of their names says nothing. */
+  readonly watched: readonly (readonly [string, string])[];
 }
 
 /** All that is known of the selected node. */
