@@ -34,6 +34,7 @@ from relax_core.present.running.inside_models import (
 from relax_core.simt.findings import text_of
 from relax_core.simt.frames import Frame
 from relax_core.simt.lanes import WARP
+from relax_core.simt.statements import meets
 from relax_core.simt.traffic import AccessCost
 
 _LETTERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -143,7 +144,7 @@ class Presenter:
         return InsideStop(
             self._stepper.clock, listing.line_of(node), start, end, "", block,
             tuple(_place(warp, loop, lane) for loop, _ in self._loops),
-            _axes(warp, lane), "", _lets(warp, lane), accesses, sentence_of(kind_of(node), "", accesses),
+            _axes(warp, lane), "", _lets(warp, lane), accesses, _sentence(node, accesses),
             self._here(warp, lane, seen),
         )  # fmt: skip
 
@@ -225,6 +226,12 @@ class Presenter:
     def _block_name(self, stop: InsideStop | None) -> str:
         node = None if stop is None or stop.block < 0 else self._loops[stop.block][0]
         return node.name if isinstance(node, Block) else ""
+
+
+def _sentence(node: Stmt, accesses: tuple[InsideAccess, ...]) -> str:
+    if meets(node) and not accesses:
+        return "A barrier: no thread of the block goes on before all are here."
+    return sentence_of(kind_of(node), "", accesses)
 
 
 def kind_of(node: Stmt) -> SiteKind:
