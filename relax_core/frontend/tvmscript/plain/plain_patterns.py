@@ -2,6 +2,9 @@
 
 `R.Tensor((n, 4), dtype="float32")` and `R.take(x, lv, axis=0, mode="fast")` are as TVM prints them, on one line.
 Making these patterns ready takes longer than reading a short text without them.
+
+Of groups none is repeated possessively: early releases of Python 3.11 match `(?:a|ab)*+` wrongly. What is repeated
+here matches in one way alone, so that a line that does not match is left in linear time as well.
 """
 
 import re
@@ -9,19 +12,19 @@ import re
 from relax_core.frontend.tvmscript.plain.plain_words import NAME
 
 _DIM = r"(?:[A-Za-z_]\w*+|0|[1-9]\d{0,17}+)"
-_DIMS = rf"(?:{_DIM},|{_DIM}(?:, ?{_DIM})++,?+)?"
+_DIMS = rf"(?:{_DIM},|{_DIM}(?:, ?{_DIM})+,?)?"
 _TENSOR = rf'R\.Tensor\(\({_DIMS}\), (?:dtype=)?"\w++"\)'
-_TYPE = rf"(?:{_TENSOR}|R\.Tuple\({_TENSOR}(?:, {_TENSOR})*+\))"
+_TYPE = rf"(?:{_TENSOR}|R\.Tuple\({_TENSOR}(?:, {_TENSOR})*\))"
 _OTHER_TYPE = r"R\.(?:Object|Any|Shape|Prim|Callable)\b(?:\([^()\n{}'\\:#]*+\))?"
 
 _INT = r"-?(?:0|[1-9]\d{0,17}+)"
 _NUMBER = rf"{_INT}(?:\.\d++)?(?:e[+-]\d{{1,3}}+)?(?![\w.])"
 _LITERAL = rf'(?:{_NUMBER}|"[ !#-\[\]-~]*+")'
-_INTS = rf"{_INT}(?:, {_INT})*+"
-_SHAPE = rf"{_DIM}(?:, {_DIM})*+"
+_INTS = rf"{_INT}(?:, {_INT})*"
+_SHAPE = rf"{_DIM}(?:, {_DIM})*"
 _VALUE = rf'(?:R\.shape\(\[(?:{_SHAPE})?\]\)|R\.const\({_NUMBER}, "\w++"\)|{NAME}|{_LITERAL}|\[(?:{_INTS})?\])(?=[,)])'
 _NAMED = rf"{NAME}={_VALUE}"
-_CALL = rf"R\.{NAME}(?:\.{NAME})*+\((?:{_VALUE}(?:, {_VALUE})*+(?:, {_NAMED})*+|{_NAMED}(?:, {_NAMED})*+)?\)"
+_CALL = rf"R\.{NAME}(?:\.{NAME})*\((?:{_VALUE}(?:, {_VALUE})*(?:, {_NAMED})*|{_NAMED}(?:, {_NAMED})*)?\)"
 """A call of an operator with names, literals, lists of ints, shapes and scalar constants for arguments."""
 
 ARGUMENT = re.compile(
@@ -36,7 +39,7 @@ BINDING = re.compile(
     rf"^( {{1,60}}+(?!(?:else|try|finally)\b){NAME}: )({_TYPE})( = )(?:({_CALL})$)?", re.MULTILINE | re.ASCII
 )
 HEADER = re.compile(
-    rf"^ *+def \w++\((?:\w++: (?:{_TYPE}|{_OTHER_TYPE})(?:, |(?=\))))*+\)(?: -> (?:{_TYPE}|{_OTHER_TYPE}))?:$",
+    rf"^ *+def \w++\((?:\w++: (?:{_TYPE}|{_OTHER_TYPE})(?:, |(?=\))))*\)(?: -> (?:{_TYPE}|{_OTHER_TYPE}))?:$",
     re.MULTILINE | re.ASCII,
 )
 IN_HEADER = re.compile(rf"(: |-> )({_TYPE})", re.ASCII)
