@@ -15,9 +15,9 @@ def kernel_directory(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "kernels")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def kept_kernels(kernel_directory: str) -> Iterator[None]:
-    """Compile a kernel once for all tests of passes."""
+    """Compile a kernel once; no worker may start meanwhile, which would keep kernels for the tests behind as well."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, kernel_directory)
         yield

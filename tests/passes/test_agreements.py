@@ -15,6 +15,8 @@ from relax_core.ir.module import IRModule
 from tests.apache_tvm import from_source, relax, tvm
 from tests.passes.byoc_programs import their_pattern
 
+pytestmark = pytest.mark.usefixtures("kept_kernels")
+
 CASES: dict[str, dict[str, Any]] = {
     f"{path.stem}: {name}": case
     for path in sorted((Path(__file__).parent / "agreements").glob("*.toml"))

@@ -17,6 +17,8 @@ from relax_core.passes.core import Pass
 from relax_core.passes.named_pipelines import S_TIR
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline
 
+pytestmark = pytest.mark.usefixtures("kept_kernels")
+
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 APART = ("errors", "patterns")
 """Folders of programs with errors, and of tables."""

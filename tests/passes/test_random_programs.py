@@ -15,6 +15,8 @@ from relax_core.passes.pipeline import run_pipeline
 from tests.passes.test_every_pass import GIVEN
 from tests.strategies import Program, inputs, programs
 
+pytestmark = pytest.mark.usefixtures("kept_kernels")
+
 FORMS = (
     "",
     "ConvertToDataflow",

@@ -17,6 +17,8 @@ from tests.passes.test_every_pass import GIVEN, PURITY, sound_modules
 from tests.passes.test_random_programs import LOOSE, NAMES
 from tests.passes.wheel import flat, input_of
 
+pytestmark = pytest.mark.usefixtures("kept_kernels")
+
 Run = tuple[IRModule, tuple[Any, ...], list[Any]]
 OTHERWISE = (
     # With the averages that batch_norm is given, not with those of its input.
