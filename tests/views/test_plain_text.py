@@ -168,7 +168,7 @@ def test_no_page_loads_or_runs_what_a_text_says(watched: Page, elsewhere: Elsewh
         watched.goto(f"{app_url}/{noun if noun != PAGES[0] else ''}?{query}")
         expect(watched.locator(".st-key-complaints")).to_contain_text("seed=![x]")
         rest(watched)
-        open_popover(watched.get_by_role("button", name="Share"))
+        open_popover(watched.get_by_role("button", name="Share", exact=True))
         expect(watched.get_by_text("This address reproduces the screen")).to_be_visible()
         watched.keyboard.press("Escape")
         watched.locator(".st-key-bar-keys button").first.hover()
@@ -213,7 +213,7 @@ def test_downloads_work_and_have_names_of_files(watched: Page, elsewhere: Elsewh
     watched.goto(f"{app_url}/passes?{urlencode(to_address(sound))}")
     expect(watched.locator("tr[data-stage]").first).to_be_visible()
     rest(watched)
-    open_popover(watched.get_by_role("button", name="Share"))
+    open_popover(watched.get_by_role("button", name="Share", exact=True))
     with watched.expect_download() as downloaded:
         watched.get_by_role("button", name=re.compile("^Text after")).click()
     assert re.fullmatch(r"[\w.+-]+\.py", downloaded.value.suggested_filename)

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import OpenPage, open_popover
+from tests.browser import OpenPage, open_popover, rest
 from tests.views.pages import assert_accessible
 from views.state.address import to_address
 from views.state.selection import screen
@@ -22,6 +22,7 @@ def test_every_pass_is_tried(open_page: OpenPage, app_url: str, width: int, mode
     open_popover(page.get_by_role("button", name="Pipeline: own"))
     page.get_by_role("button", name="Try every pass").click()
     expect(page.get_by_text("would change the module after LegalizeOps")).to_be_visible()
+    rest(page)
     page.get_by_text(re.compile("Why not [0-9]+ others")).click()
     expect(page.get_by_text("PS003: CallTIRRewrite needs a module without dataflow blocks")).to_be_visible()
     expect(page.get_by_text("Both orders of two passes")).to_be_visible()
