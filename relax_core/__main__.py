@@ -4,8 +4,13 @@ import os
 import signal
 import sys
 
-from relax_core.cli import INTERRUPTED, main
-from relax_core.engine.process import starting
+try:
+    from relax_core.cli import INTERRUPTED, main
+    from relax_core.engine.process import starting
+except KeyboardInterrupt:
+    # It may come while all this is loaded.
+    sys.stderr.write("interrupted\n")
+    os._exit(128 + signal.SIGINT)
 
 if __name__ == "__main__":
     starting.end()
