@@ -55,7 +55,10 @@ class _Checker:
         try:
             inference = infer(module, before)
         except ForeignExprError:
-            return _foreign(module)
+            foreign = _foreign(module)
+            if not foreign:
+                raise
+            return foreign
         broken, sound = well_formed(module, inference, earlier)
         found = (*inference.diagnostics, *impossible_types(inference.types), *broken)
         if not found and not module.type_data:
