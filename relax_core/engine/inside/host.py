@@ -1,8 +1,8 @@
 """`rc.inside` and `rc.threads`: a run inside a kernel, and one through the threads of a launch, from Python."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ from relax_core.present.running.inside_report import present_report
 from relax_core.simt.signature import with_buffers
 
 __all__ = ["Inside", "Threads", "inside", "threads"]
+
+N = TypeVar("N", Buffer, Root)
 
 
 class Inside:
@@ -74,12 +76,7 @@ class Inside:
         return present_report(self._walk.counter, self._walk.listing)
 
     def _named(self, name: str) -> Buffer:
-        buffers = self._walk.stepper.layout.buffers
-        found = next((item for item in buffers if item.name == name), None)
-        if found is None:
-            hint = f"there are {', '.join(f'`{item.name}`' for item in buffers)}"
-            raise RunError((Diagnostic("TI004", f"there is no buffer `{name}`", hint=hint),))
-        return found
+        return _found(self._walk.stepper.layout.buffers, name)
 
 
 class Threads:
@@ -127,12 +124,7 @@ class Threads:
         return owners_of(self._walk.stepper.run, self._named(name))
 
     def _named(self, name: str) -> Root:
-        roots = roots_of(self._walk.stepper.run)
-        found = next((item for item in roots if item.name == name), None)
-        if found is None:
-            hint = f"there are {', '.join(f'`{item.name}`' for item in roots)}"
-            raise RunError((Diagnostic("TI004", f"there is no buffer `{name}`", hint=hint),))
-        return found
+        return _found(roots_of(self._walk.stepper.run), name)
 
 
 def threads(
@@ -186,3 +178,16 @@ def inside(
 def _listing(name: str, function: PrimFunc) -> Any:
     span = function.body.span
     return printed_listing(name, function, "2026") if span is None else own_listing(span.source)
+
+
+def _found(memories: Sequence[N], name: str) -> N:
+    """Return the memory of a name.
+
+    Raises:
+        RunError: TI004: there is none.
+    """
+    found = next((item for item in memories if item.name == name), None)
+    if found is None:
+        hint = f"there are {', '.join(f'`{item.name}`' for item in memories)}"
+        raise RunError((Diagnostic("TI004", f"there is no buffer `{name}`", hint=hint),))
+    return found
