@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 from pygments.lexers.asm import GasLexer, LlvmLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
@@ -21,6 +21,7 @@ from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
 from relax_core.source import Source, Span
 
+Look = TypeVar("Look")
 Language = Literal["tvmscript", "relay", "plain", "llvm", "asm"]
 
 _SYNTAX: tuple[tuple[Kind, Syntax], ...] = (
@@ -165,17 +166,21 @@ def _head(node: Node, span: Span) -> Span:
 
 
 def _merged(pieces: Iterable[tuple[Syntax, str]]) -> tuple[Token, ...]:
-    """Join the pieces of a line that look alike."""
-    made: list[Token] = []
+    return tuple(Token(text, syntax) for syntax, text in joined(pieces))
+
+
+def joined(pieces: Iterable[tuple[Look, str]]) -> Iterator[tuple[Look, str]]:
+    """Join the pieces of a line that look alike and touch."""
     texts: list[str] = []
-    last: Syntax = ""
-    for syntax, text in pieces:
-        if syntax != last and texts:
-            made.append(Token("".join(texts), last))
+    last: Look | None = None
+    for look, text in pieces:
+        if look != last and texts:
+            yield cast("Look", last), "".join(texts)
             texts.clear()
-        last = syntax
+        last = look
         texts.append(text)
-    return (*made, Token("".join(texts), last)) if texts else ()
+    if texts:
+        yield cast("Look", last), "".join(texts)
 
 
 def _lines(text: str, language: Language) -> Iterable[Iterable[tuple[Syntax, str]]]:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.present.code import tokenize
+from relax_core.present.code import joined, tokenize
 from relax_core.present.diffs.likeness import ALIKE, Likeness, common
 from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
 from relax_core.present.nodes.node_id import NodeIndex
@@ -381,17 +381,9 @@ def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
 
 def _joined(words: list[tuple[str, Syntax]], changed: frozenset[int]) -> tuple[Token, ...]:
     """Join words of one look."""
-    made: list[Token] = []
-    texts: list[str] = []
-    last: tuple[Syntax, bool] = "", False
-    for number, (text, syntax) in enumerate(words):
-        look = syntax, number in changed
-        if look != last and texts:
-            made.append(Token("".join(texts), *last))
-            texts.clear()
-        last = look
-        texts.append(text)
-    return (*made, Token("".join(texts), *last)) if texts else tuple(made)
+    looks = ((syntax, number in changed) for number, (_, syntax) in enumerate(words))
+    pieces = zip(looks, (text for text, _ in words), strict=True)
+    return tuple(Token(text, syntax, highlight) for (syntax, highlight), text in joined(pieces))
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:
