@@ -16,7 +16,19 @@ from relax_core.inside.threads.looking import Glance, Root, Seen, element_of, gl
 from relax_core.inside.threads.stepper import ThreadStepper
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.notation.show import show_prim
-from relax_core.ir.tir import AssertStmt, Block, BufferStore, For, IfThenElse, LaunchThread, LetStmt, Stmt, While
+from relax_core.ir.prim import Intrinsic
+from relax_core.ir.tir import (
+    AssertStmt,
+    Block,
+    BufferStore,
+    Evaluate,
+    For,
+    IfThenElse,
+    LaunchThread,
+    LetStmt,
+    Stmt,
+    While,
+)
 from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.present.code import code_lines
 from relax_core.present.running.inside import Listing, sentence_of, shown
@@ -229,9 +241,13 @@ class Presenter:
 
 
 def _sentence(node: Stmt, accesses: tuple[InsideAccess, ...]) -> str:
-    if meets(node) and not accesses:
-        return "A barrier: no thread of the block goes on before all are here."
-    return sentence_of(kind_of(node), "", accesses)
+    match node:
+        case Evaluate(value=Intrinsic(name="tvm_thread_allreduce")):
+            return "A reduction: the threads of the block give their values, and get what these come to."
+        case _ if meets(node):
+            return "A barrier: no thread of the block goes on before all are here."
+        case _:
+            return sentence_of(kind_of(node), "", accesses)
 
 
 def kind_of(node: Stmt) -> SiteKind:
