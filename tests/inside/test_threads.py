@@ -13,6 +13,7 @@ from relax_core.diagnostics import CompileError, RunError
 from relax_core.engine.debug.requests import WarpOrder
 from relax_core.inside.threads.looking import owners_of, roots_of, values_of
 from relax_core.inside.threads.stepper import ThreadStepper
+from relax_core.present.running.inside_models import InsideView, ThreadsHere
 from relax_core.simt.kernels import launch_of
 from tests.simt.test_kernels import HEAD, counted
 
@@ -31,6 +32,12 @@ LOOP = KERNELS["a loop without its second barrier"]["text"]
 def stepper_of(text: str, block: int = 0, order: WarpOrder = "forward", seed: int | None = None) -> ThreadStepper:
     module = rc.parse(HEAD + text, "kernel.py")
     return ThreadStepper(launch_of(module, "main", counted(module)), block, order, seed)
+
+
+def here(view: InsideView) -> ThreadsHere:
+    """Return where the threads are."""
+    assert view.threads is not None
+    return view.threads.here
 
 
 def threads_of(text: str, **chosen: Any) -> rc.Threads:
@@ -99,24 +106,22 @@ def test_warps_wait_for_the_last_one_at_a_barrier() -> None:
     it = threads_of(TILE, thread=40)
     assert it.total == 2 * 3
     view = it.go("barrier")
-    assert view.threads is not None
     assert (view.clock, view.line) == (3, 9)
-    assert [(item.state, item.threads, item.line) for item in view.threads.here.groups] == [
+    assert [(item.state, item.threads, item.line) for item in here(view).groups] == [
         ("waits", "0-31", 9), ("runs", "32-63", 9)
     ]  # fmt: skip
     assert it.owners("S").tolist() == list(range(64))
     assert "threads 0-31 wait at the barrier in line 9" in view.to_text()
-    assert [item.state for item in it.go("next").threads.here.groups] == ["runs", "ready"]  # type: ignore[union-attr]
+    assert [item.state for item in here(it.go("next")).groups] == ["runs", "ready"]
 
 
 def test_lanes_that_take_another_branch_are_told_with_its_condition() -> None:
     it = threads_of(KERNELS["a reduction in halves"]["text"])
     view = it.go("k=2, tx=3", "line 11")
-    assert view.threads is not None
-    assert [(item.state, item.threads, item.text) for item in view.threads.here.groups] == [
+    assert [(item.state, item.threads, item.text) for item in here(view).groups] == [
         ("runs", "0-7", ""), ("off", "8-31", "tx < T.shift_right(32, k)"), ("ready", "32-63", ""),
     ]  # fmt: skip
-    assert it.choose(20).threads.here.shown == 0  # type: ignore[union-attr]
+    assert here(it.choose(20)).shown == 0
     assert it.choose(5).accesses[0].indices == (5,)
 
 
@@ -125,8 +130,8 @@ def test_a_race_is_come_to_and_shows_what_it_spoils() -> None:
     view = it.go("race")
     assert (view.clock, view.accesses[0].value) == (1, "undefined")
     view = it.go("race")
+    assert "error[GP001]" in here(view).told[0]
     assert view.threads is not None
-    assert "error[GP001]" in view.threads.here.told[0]
     assert view.threads.reported == (1, 2, 3)
     assert it.go("back race").clock == 1
     assert not it.go("back race").is_found
@@ -135,9 +140,8 @@ def test_a_race_is_come_to_and_shows_what_it_spoils() -> None:
 def test_a_barrier_that_some_threads_do_not_reach_is_told_where_the_others_wait() -> None:
     it = threads_of(KERNELS["a barrier under a condition on threads"]["text"])
     view = it.go("race")
-    assert view.threads is not None
-    assert "32 of 64 threads reach it" in view.threads.here.told[0]
-    assert [item.state for item in view.threads.here.groups] == ["waits", "runs"]
+    assert "32 of 64 threads reach it" in here(view).told[0]
+    assert [item.state for item in here(view).groups] == ["waits", "runs"]
 
 
 def test_moves_among_threads() -> None:
@@ -148,7 +152,7 @@ def test_moves_among_threads() -> None:
     assert it.go("next k").loops[0].value == 3
     assert (it.go("back k").clock, it.view.loops[0].value) == (at, 2)
     assert it.go("out k").line == 13
-    assert it.go("start", "thread").threads.here.shown == 40  # type: ignore[union-attr]
+    assert here(it.go("start", "thread")).shown == 40
     assert it.go("write S[63]").accesses[-1].indices == (40,)
     # 40 adds 87 and 151, and loads the third number before the next statement.
     assert it.go("if tx == 40 and acc[0] > 100").accesses[0].cell == "A[168]"
@@ -164,8 +168,7 @@ def test_moves_among_threads() -> None:
 def test_a_statement_says_what_its_accesses_cost_the_warp() -> None:
     it = threads_of(KERNELS["a transpose through shared memory"]["text"], block=3, thread=7)
     view = it.go("line 14")
-    assert view.threads is not None
-    assert view.threads.here.costs == ("the load `S[tx, r * 8 + ty]`: 32-way bank conflict",)
+    assert here(view).costs == ("the load `S[tx, r * 8 + ty]`: 32-way bank conflict",)
     assert len(view.accesses[0].others) == 31
 
 
