@@ -141,7 +141,7 @@ class _Comparison:
         for left, right in reversed(pairs):
             assert right is not None
             if left.function is right.function:
-                # A function has no free variables.
+                # It has no free variables: what it means does not depend on where it stands.
                 continue
             self.stack.append(((path, f"@{left.var.name}"), left.function, right.function))
         self.stack.append(((path, "attrs"), _sorted_attrs(a.attrs), _sorted_attrs(b.attrs)))
