@@ -381,9 +381,10 @@ def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
 
 def _joined(words: list[tuple[str, Syntax]], changed: frozenset[int]) -> tuple[Token, ...]:
     """Join words of one look."""
-    looks = ((syntax, number in changed) for number, (_, syntax) in enumerate(words))
-    pieces = zip(looks, (text for text, _ in words), strict=True)
-    return tuple(Token(text, syntax, highlight) for (syntax, highlight), text in joined(pieces))
+    pieces: Iterator[tuple[tuple[Syntax, bool], str]] = (
+        ((syntax, number in changed), text) for number, (text, syntax) in enumerate(words)
+    )
+    return tuple(Token(text, *look) for look, text in joined(pieces))
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:
