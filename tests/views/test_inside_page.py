@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 
 # The only call of a kernel in each of these runs, with the sizes that are made up.
 MATMUL = "run?sample=tir/matmul.py&time=10&inside=10"
+RACE = "run?sample=gpu/race.py&time=0&inside=0"
 
 
 def inside_of(page: Page) -> Locator:
@@ -120,9 +121,10 @@ def test_a_kernel_that_fails_shows_the_cell_beside_the_buffer(page: Page, app_ur
 
 
 @pytest.mark.parametrize("width", [1280, 760])
-def test_inside_is_accessible_and_fits(open_page: OpenPage, app_url: str, width: int) -> None:
+@pytest.mark.parametrize("address", [f"{MATMUL}&clock=9&loop=1&spell=iteration", f"{RACE}&clock=9&heat=owner"])
+def test_inside_is_accessible_and_fits(open_page: OpenPage, app_url: str, address: str, width: int) -> None:
     page = open_page(width, 900)
-    page.goto(f"{app_url}/{MATMUL}&clock=9&loop=1&spell=iteration")
+    page.goto(f"{app_url}/{address}")
     expect(inside_of(page)).to_have_attribute("data-clock", "9")
     rest(page)
     assert_accessible(page, width)
@@ -160,18 +162,6 @@ def test_a_race_between_warps_is_entered_found_and_looked_at(page: Page, app_url
     inside.get_by_role("button", name="Race").click()
     # In turns the second warp reads first: now it is the write that meets it.
     expect(inside.locator(".now")).to_contain_text("GP001")
-
-
-@pytest.mark.parametrize("width", [1280, 760])
-def test_threads_are_accessible_and_fit(open_page: OpenPage, app_url: str, width: int) -> None:
-    page = open_page(width, 900)
-    page.goto(f"{app_url}/run?sample=gpu/race.py&time=0&inside=0&clock=9&heat=owner")
-    expect(inside_of(page)).to_have_attribute("data-clock", "9")
-    rest(page)
-    assert_accessible(page, width)
-    page.emulate_media(color_scheme="dark")
-    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
-    assert_accessible(page, width, "dark")
 
 
 def test_counts_of_one_line_alone(page: Page, app_url: str) -> None:
