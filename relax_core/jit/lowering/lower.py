@@ -339,7 +339,10 @@ def _check_threads(function: PrimFunc, locate: Locate) -> None:
     """Refuse a function whose thread-bound loops cannot be serialised."""
     found = hindrance(function)
     if found is not None:
-        hint = "Here threads run one after the other; run the function as it was before its loops were bound together."
+        hint = (
+            "Here threads run one after the other. `inside`, `run --simulate` and `i` on the Run page run them side by "
+            "side; or run the function as it was before its loops were bound together."
+        )
         raise unsupported(f"A function in which {found.words},", found.node, locate, hint)
 
 
