@@ -139,7 +139,7 @@ class _Lifting:
             taken.append(Var(var.name, self.declared(type_, fresh), span=var.span))
             inner[var] = taken[-1]
         if own is not None:
-            inner[own[0]] = Call(own[1], tuple(taken)) if captured else own[1]
+            inner[own[0]] = self.ctx.derive(Call(own[1], tuple(taken)), function) if captured else own[1]
         for param in function.params:
             type_ = self.types.get(param, param.annotation)
             inner[param] = Var(param.name, None if type_ is None else self.declared(type_, fresh), span=param.span)
