@@ -1,4 +1,4 @@
-"""What was reported of passes of TVM, by its number there: ours keep the value, and give what `reported_in_tvm.toml` says."""
+"""What was reported of passes of TVM, by its number: ours keep the value, and give what `reported_in_tvm.toml` says."""
 
 import textwrap
 import tomllib
