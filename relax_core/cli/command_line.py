@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from relax_core.cli import in_process, recordings, stand_ins
+from relax_core.cli import in_process, recordings, stand_ins, two_workers
 from relax_core.cli.debugging import add_debugging
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
@@ -72,7 +72,7 @@ def _carried_out(options: argparse.Namespace) -> int:
         os.environ[_STAND_INS_VARIABLE] = stand_ins.environment_of(given)
     if options.in_process:
         return command(in_process.InProcess(), options)
-    client = Client()
+    client = two_workers.client() if options.has_two_workers else Client()
     try:
         # It loads while the command reads its files.
         client.start()
@@ -108,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
 
     def command(name: str, what: str, run: Run) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=what, description=what)
-        made.set_defaults(command=run, parser=made)
+        made.set_defaults(command=run, parser=made, has_two_workers=False)
         made.add_argument("--pass-file", action="append", default=[], metavar="PY", help=_PASS_FILE)
         made.add_argument("--in-process", action="store_true", help="without the worker and its limits")
         return made

@@ -99,6 +99,7 @@ def _run_command(command: Commands) -> None:
 
 def _bisect_command(command: Commands) -> None:
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
+    bisect.set_defaults(has_two_workers=True)
     bisect.add_argument(
         "files",
         nargs="+",

@@ -13,20 +13,21 @@ from relax_core.cli.terminal import Engine
 from relax_core.engine.debug.replies import Bisection, FormRuns
 from relax_core.engine.debug.requests import BisectRecordedOf, RunFormsOf
 from relax_core.engine.process.client import Client
+from relax_core.engine.process.forked import forked_workers
 from relax_core.engine.protocol import Failure
 from relax_core.engine.splicing.printed import is_printed
 
-LONG: Final = 3_000_000
-"""The weight of a pipeline that takes so long that a second worker, which takes a second to start, is worth it."""
+LONG: Final = 1_200_000
+"""The weight of a pipeline that takes so long that a second worker is worth it, which opens the pipeline as well."""
 _WHOLE: Final = re.compile(r"^\s*@R\.function", re.MULTILINE)
 _DEFINED: Final = re.compile(r"^\s*def (\w+)\(", re.MULTILINE)
-_WHOLE_WEIGHT: Final = 4
-"""A whole form is read, checked, built and run; of one of prim funcs the kernels that it changed are.
+_KERNELS_WEIGHT: Final = 100_000
+"""What it takes to compile the kernels that a form of prim funcs changed, in characters that are read."""
 
-What a later pass wrote has more lines, and less of it remains to be lowered, so that whole forms weigh the same.
-"""
-_RUN_WEIGHT: Final = 150_000
-"""What it takes to run a form of prim funcs, beside reading it."""
+
+def client() -> Client:
+    """Return the client of one of the workers: a process that has loaded the package once forks both."""
+    return Client(start=forked_workers().start)
 
 
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
@@ -38,7 +39,7 @@ def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) ->
     if not at or message.options.stand_ins:
         return engine.request(message)
     behind: list[FormRuns | Failure] = []
-    with Client() as other:
+    with client() as other:
         work = threading.Thread(target=lambda: behind.append(other.request(RunFormsOf(message, at))), daemon=True)
         work.start()
         begun = engine.request(msgspec.structs.replace(message, until=at))
@@ -58,13 +59,9 @@ def split(texts: Sequence[str], entry: str = "") -> int:
     wholes = [number for number, text in enumerate(texts) if _WHOLE.search(text)]
     if not wholes or wholes[0] != 0 or len(set(texts)) < len(texts):
         return 0
-    weights = [len(text) for text in texts]
-    average = sum(weights[number] for number in wholes) // len(wholes)
-    for number in wholes:
-        weights[number] = _WHOLE_WEIGHT * average
+    weights = [len(text) + (0 if number in wholes else _KERNELS_WEIGHT) for number, text in enumerate(texts)]
     if sum(weights) < LONG:
         return 0
-    weights = [item if number in wholes else item + _RUN_WEIGHT for number, item in enumerate(weights)]
     defined = set(_DEFINED.findall(texts[0]))
     shared = defined & {entry} if entry else defined
     sums = [0, *accumulate(weights)]
