@@ -18,8 +18,7 @@ _MARK: Final = re.compile(r"^    @", re.MULTILINE)
 _RELAX, _PRIM = "    @R.function", "    @T.prim_func"
 _HEADER: Final = re.compile(r"^    def (\w+)\(.*?:\n", re.MULTILINE | re.DOTALL)
 _ELSEWHERE: Final = re.compile(r"^[^\s#]", re.MULTILINE)
-_LEANING: Final = re.compile(r'metadata\["(?!ir\.StringImm")|\n        @|\bcheck_well_formed\b')
-"""What a function has that leans on more than its own words and the other functions' headers, such as on tensors."""
+_TENSORS: Final = re.compile(r'metadata\["(?!ir\.StringImm")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,9 @@ class KnownFunctions:
 
 
 def _leans(chunk: _Chunk) -> bool:
-    return _LEANING.search(chunk.words) is not None
+    """Tell whether a function leans on more than its own words and the other functions' headers, such as on tensors."""
+    words = chunk.words
+    return "\n        @" in words or "check_well_formed" in words or _TENSORS.search(words) is not None
 
 
 def _blank(words: str) -> str:

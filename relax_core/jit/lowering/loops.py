@@ -12,7 +12,7 @@ from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.known.repeated import repeats_itself
-from relax_core.jit.lowering.known.work import always_charges, has_jump, iteration_work, static_work
+from relax_core.jit.lowering.known.work import always_charges, has_jump, iterated, iteration_work, static_work
 from relax_core.jit.lowering.memory.storage import LoopLabels
 from relax_core.jit.lowering.scalars.counts import lower_count, require_values
 from relax_core.jit.lowering.scalars.scalar import lower_expr
@@ -60,7 +60,8 @@ def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None
         step = _step(state, loop, loop.step)
         extent = _trip_count(state, extent, step)
     state.code.comment(f"for {loop.var.name}")
-    work, inner = static_work(state, loop), static_work(state, loop.body)
+    inner = static_work(state, loop.body)
+    work = iterated(state, loop, inner)
     # Short inner loops are charged with the outer one: an atomic subtraction each would cost more than they do.
     is_covered = always_charges(state, loop.body) and (inner is None or inner > CHARGED_AHEAD)
     was_charged = state.position.is_charged

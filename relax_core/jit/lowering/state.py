@@ -53,6 +53,8 @@ class State(ABC):
     environment: Environment = field(default_factory=Environment)
     position: Position = field(default_factory=Position)
     provenance: Provenance = field(default_factory=Provenance)
+    leaf_work: dict[Stmt, int | None] = field(default_factory=dict[Stmt, int | None])
+    """What `known.work` has estimated of statements without statements in them: every loop around them asks."""
 
     @abstractmethod
     def lower_stmt(self, stmt: Stmt) -> None:

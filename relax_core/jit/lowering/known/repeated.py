@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar
-from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IterVar, LetStmt
+from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IterVar, LetStmt, statements
 
 
 def repeats_itself(loop: For) -> bool:
@@ -13,12 +13,14 @@ def repeats_itself(loop: For) -> bool:
     The vectoriser follows each use of a uniform value: a chain of `k` selects, to which an inner loop of `k`
     iterations is unrolled, takes it 2**k steps.
     """
-    nodes = [*postorder(loop.body)]
-    started = {item.buffer for item in nodes if isinstance(item, BufferStore) and not _updates(item)}
-    inner = [item for loop in nodes if isinstance(loop, For) for item in postorder(loop.body)]
-    updates = [item for item in inner if isinstance(item, BufferStore) and item.buffer in started and _updates(item)]
+    inner = {item for part in statements(loop.body) if isinstance(part, For) for item in statements(part.body)}
+    stores = [item for item in statements(loop.body) if isinstance(item, BufferStore)]
+    updating = {item for item in stores if _updates(item)}
+    started = {item.buffer for item in stores if item not in updating}
+    updates = [item for item in stores if item in updating and item in inner and item.buffer in started]
     if not updates:
         return False
+    nodes = [*postorder(loop.body)]
     varying: set[Node] = {loop.var}
     while True:
         found = {var for item in nodes for var, value in _bound(item) if varying.intersection(postorder(value))}

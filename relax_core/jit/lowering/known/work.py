@@ -35,12 +35,8 @@ JUMPS: tuple[Jump, ...] = ("break_loop", "continue_loop", "ret")
 def static_work(state: State, stmt: Stmt) -> int | None:
     """Estimate the work of `stmt` in units of fuel, inner loops included; `None` if a trip count is not constant."""
     match cast("TirStmt", stmt):
-        case For(extent=extent, step=step, body=body):
-            count, inner = state.bounds.constant(extent), static_work(state, body)
-            by = 1 if step is None else state.bounds.constant(step)
-            if count is None or inner is None:
-                return None
-            return max(-(-count // by) if by is not None and by > 0 else count, 0) * max(inner, 1)
+        case For(body=body) as loop:
+            return iterated(state, loop, static_work(state, body))
         case While():
             return None
         case SeqStmt(stmts=parts):
@@ -54,10 +50,25 @@ def static_work(state: State, stmt: Stmt) -> int | None:
         case Block(init=init, body=body):
             return _total([static_work(state, part) for part in (init, body) if part is not None])
         case leaf:
-            nodes = [*postorder(leaf)]
-            if any(isinstance(item, Intrinsic) and item.name in CALLS for item in nodes):
-                return None
-            return 1 + len(nodes) // NODES_PER_UNIT + CALL_COST * sum(isinstance(item, Intrinsic) for item in nodes)
+            if leaf not in state.leaf_work:
+                state.leaf_work[leaf] = _leaf_work(leaf)
+            return state.leaf_work[leaf]
+
+
+def iterated(state: State, loop: For, inner: int | None) -> int | None:
+    """Estimate the work of a loop whose body is estimated to take `inner`."""
+    count = state.bounds.constant(loop.extent)
+    by = 1 if loop.step is None else state.bounds.constant(loop.step)
+    if count is None or inner is None:
+        return None
+    return max(-(-count // by) if by is not None and by > 0 else count, 0) * max(inner, 1)
+
+
+def _leaf_work(leaf: Stmt) -> int | None:
+    nodes = [*postorder(leaf)]
+    if any(isinstance(item, Intrinsic) and item.name in CALLS for item in nodes):
+        return None
+    return 1 + len(nodes) // NODES_PER_UNIT + CALL_COST * sum(isinstance(item, Intrinsic) for item in nodes)
 
 
 def iteration_work(stmt: Stmt) -> int:
