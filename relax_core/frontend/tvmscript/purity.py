@@ -24,6 +24,11 @@ _NEWER_WORDS = (
     "TypeVar(",
 )  # fmt: skip
 """What a match of `_NEWER` holds one of: to look for words is many times faster than to look for a pattern."""
+_OLD_WORDS = (
+    "Tensor", "Shape", "Object", "Tuple", "Callable", "match_shape", "relax.", "R.outputs", "type_args=",
+    "output_shape=", "call_tir(", "call_dps_packed(",
+)  # fmt: skip
+"""What a match of `_OLD` holds one of."""
 # Spellings that were gone when functions began to declare purity, in the middle of 2023, and those that came then.
 _BEFORE_PURITY = ("type_args=", "T.var(", "T.Buffer[", "R.Tensor[")
 _WITH_PURITY = ("pure=", "out_ty=", "ty_args=", "s_tir=", "call_pure_packed", "invoke_pure_closure")
@@ -34,7 +39,11 @@ _NEWER_MODULE = re.compile(r"^[ ]*@I\.ir_module\b", re.MULTILINE)
 
 def is_of_2022(text: str) -> bool:
     """Tell whether a text has words of 2022 and none that came later."""
-    return not _is_newer(text) and _OLD.search(text) is not None
+    return not _is_newer(text) and _is_old(text)
+
+
+def _is_old(text: str) -> bool:
+    return any(word in text for word in _OLD_WORDS) and _OLD.search(text) is not None
 
 
 def _is_newer(text: str) -> bool:
@@ -51,7 +60,7 @@ def says_no_purity(text: str) -> bool:
 def is_typed(text: str) -> bool:
     """Tell whether the parameters in a text have types: it has words that came after 2022 and none of that year."""
     is_newer = _is_newer(text) or _NEWER_MODULE.search(text) is not None
-    return is_newer and _OLD.search(text) is None
+    return is_newer and not _is_old(text)
 
 
 @dataclass(slots=True)
