@@ -72,6 +72,21 @@ need_test() {
     checksum tests/requirements.txt >"$venv/installed-test"
 }
 
+# An environment of its own inside the other one, so that whoever removes that one removes this one as well.
+need_old_tvm() {
+    old="$venv/apache-tvm-0.25"
+    asked=$(cksum <tests/requirements-0.25.txt)
+    [ -f "$old/installed" ] && [ "$asked" = "$(cat "$old/installed")" ] && return
+    say "Installing tests/requirements-0.25.txt into $old (only the first time, and when it changes) ..."
+    if "$venv/bin/python" -m venv --clear "$old" &&
+        "$old/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile \
+            -r tests/requirements-0.25.txt; then
+        printf '%s\n' "$asked" >"$old/installed"
+    else
+        say "apache-tvm 0.25 could not be installed here: the recorder is tested with 0.27 alone."
+    fi
+}
+
 node_checksum() { cat package.json package-lock.json | cksum; }
 
 # What builds the browser components; the built files are checked in, so that nothing but a change of them needs it.
@@ -109,6 +124,7 @@ case "${1:-}" in
         ;;
     test)
         need_test
+        need_old_tvm
         need_node
         has_chromium || apt_install chromium fonts-dejavu-core ||
             say "Chromium is missing and could not be installed here: the browser tests are left out."

@@ -1,6 +1,5 @@
 """The recorder: what apache-tvm's passes and machine do is on disk, whatever becomes of the process."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +13,8 @@ from relax_core.engine.pipelines.pipeline import Pipeline
 from relax_core.engine.pipelines.recorded_run import RecordedShape
 from tests.code_rules import REPOSITORY
 
-OLD_PYTHON = os.environ.get("RELAXSCOPE_TVM_025", "")
-"""The Python of an environment with apache-tvm 0.25."""
+OLD_TVM = REPOSITORY / ".venv" / "apache-tvm-0.25"
+"""The environment with apache-tvm 0.25 that `tools/set_up.sh` makes."""
 pytestmark = pytest.mark.tvm
 
 MODULE = """
@@ -163,9 +162,9 @@ def test_every_stage_of_a_sampler_runs(tmp_path: Path) -> None:
     assert any("LowerTVMBuiltin" in stage.name for stage in forms)
 
 
-@pytest.mark.skipif(not OLD_PYTHON, reason="RELAXSCOPE_TVM_025 names no Python with apache-tvm 0.25")
+@pytest.mark.skipif(not (OLD_TVM / "installed").exists(), reason="apache-tvm 0.25 could not be installed")
 def test_apache_tvm_0_25_is_recorded(tmp_path: Path) -> None:
-    pipeline = recorded(tmp_path, BUILD, python=OLD_PYTHON)
+    pipeline = recorded(tmp_path, BUILD, python=str(OLD_TVM / "bin" / "python"))
     check_build(pipeline)
     assert pipeline.facts["tvm"].startswith("0.25")
 
