@@ -6,9 +6,11 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from relax_core.check.carried_devices import on_device_of
+from relax_core.ir.absent import reference_of
 from relax_core.ir.equality import structural_equal, structural_hash
 from relax_core.ir.expr import (
     Call,
+    Constant,
     DataTypeImm,
     Expr,
     ExternFunc,
@@ -47,7 +49,8 @@ class _OpenError(Exception):
 def call_signature(call: Call, type_of: Mapping[Node, Type]) -> Signature | None:
     """Return a value such that calls of equal ones have equal kernels; `None` if there is no cheap one.
 
-    Only calls on tensors of static shapes have one: symbolic dimensions are told apart by the structure of the kernel.
+    Dimensions that are no integers are compared by identity: those that only have the same form in two functions are
+    told to be alike by the structure of the kernel.
     """
     if call.attrs or call.type_args or not isinstance(call.op, Op):
         return None
@@ -74,6 +77,8 @@ def _argument(value: Expr, places: dict[Var, int], type_of: Mapping[Node, Type])
             return "dtype", dtype
         case Null():
             return "null"
+        case Constant(data=data) if data.ndim == 0 and reference_of(value) is None:
+            return "constant", str(data.dtype), data.tobytes(), _type(type_of.get(value))
         case _:
             raise _OpenError
 
@@ -85,7 +90,7 @@ def _number(value: PrimExpr) -> object:
         case StringImm(value=text):
             return "string", text
         case _:
-            raise _OpenError
+            return value
 
 
 def _type(type_: Type | None) -> object:
@@ -165,7 +170,7 @@ def legalized(
     def rules_for(name: GlobalVar, _: Function) -> tuple[Rule, ...]:
         return (lowering.legalize,) if not options.functions or name.name in options.functions else ()
 
-    result = rewrite_functions(module, ctx, rules_for)
+    result = rewrite_functions(module, ctx, rules_for, (Call,))
     return ctx.derive(result.with_definitions(*lowering.added), module) if lowering.added else result
 
 
@@ -215,7 +220,8 @@ class _Legalization:
         arg_types = tuple(self.type_of[item] for item in call.args if item in self.type_of)
         out = self.type_of.get(call)
         is_typed = out is not None and len(arg_types) == len(call.args)
-        is_open = is_typed and depends_on_sizes(spec, call, arg_types)
+        signature = call_signature(call, self.type_of)
+        is_open = is_typed and signature not in self.by_call and depends_on_sizes(spec, call, arg_types)
         made = self.made(spec, call, arg_types, out) if is_typed and not is_open else None
         if is_open:
             reason = "whether the sizes of its arguments fit shows only when the program runs"
@@ -224,7 +230,7 @@ class _Legalization:
         if made is None:
             self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {self.reason(call)}", call.args)
             return None
-        callee, is_new = self.global_for(made.prim_func, made.name, call)
+        callee, is_new = self.global_for(made.prim_func, made.name, call, signature)
         arguments: tuple[Expr, ...] = (callee, Tuple(made.args))
         if made.tir_vars:
             arguments = (*arguments, ShapeExpr(made.tir_vars))
@@ -254,9 +260,8 @@ class _Legalization:
                 return f"the type of {what} is {show_type(type_)}, and a prim func needs every dimension and the dtype"
         return "no prim func is known for these arguments"
 
-    def global_for(self, made: PrimFunc, name: str, call: Call) -> tuple[GlobalVar, bool]:
+    def global_for(self, made: PrimFunc, name: str, call: Call, signature: Signature | None) -> tuple[GlobalVar, bool]:
         """Return the name of a prim func that equals `made` for `call`, and whether it had to be added."""
-        signature = call_signature(call, self.type_of)
         if signature is not None and (known := self.by_call.get(signature)) is not None:
             return self.shared(known, call)
         found = self.equal_to(made, name, call)
