@@ -294,29 +294,33 @@ def structural_hash(root: Node) -> str:
     """
     order = _parts_first(root)
     numbers: dict[int, int] = {}
-    for value in reversed(order):
+    for value, _ in reversed(order):
         if isinstance(value, _BINDERS):
             numbers[id(value)] = len(numbers)
     digests: dict[int, bytes] = {}
-    for value in order:
-        digests[id(value)] = _digest(value, numbers, digests)
+    for value, parts in order:
+        digests[id(value)] = _digest(value, parts, numbers, digests)
     return digests[id(root)].hex()
 
 
-def _parts_first(root: Node) -> list[Value]:
-    """List the nodes and types below `root`, each once, behind all of its parts."""
+def _parts_first(root: Node) -> list[tuple[Value, list[Value]]]:
+    """List the nodes and types below `root` with their parts, each once, behind all of its parts."""
     seen: set[int] = set()
-    order: list[Value] = []
-    stack: list[tuple[Value, bool]] = [(root, False)]
+    order: list[tuple[Value, list[Value]]] = []
+    stack: list[tuple[Value, list[Value] | None]] = [(root, None)]
     while stack:
-        value, is_done = stack.pop()
-        if is_done:
-            order.append(value)
+        value, parts = stack.pop()
+        if parts is not None:
+            order.append((value, parts))
         elif id(value) not in seen:
             seen.add(id(value))
-            stack.append((value, True))
-            stack.extend((part, False) for part in _parts(value) if isinstance(part, (Node, *_TYPES)))
+            parts = _parts(value)
+            stack.append((value, parts))
+            stack.extend([(part, None) for part in parts if isinstance(part, _HASHED)])
     return order
+
+
+_HASHED = (Node, *_TYPES)
 
 
 def _parts(value: Value) -> list[Value]:
@@ -358,12 +362,12 @@ def _opened(fields: list[Value]) -> list[Value]:
     return result
 
 
-def _digest(value: Value, numbers: dict[int, int], digests: dict[int, bytes]) -> bytes:
+def _digest(value: Value, parts: list[Value], numbers: dict[int, int], digests: dict[int, bytes]) -> bytes:
     digest = hashlib.blake2b(type(value).__name__.encode(), digest_size=16)
     if isinstance(value, _BINDERS):
         digest.update(str(numbers[id(value)]).encode())
-    for part in _parts(value):
-        if isinstance(part, (Node, *_TYPES)):
+    for part in parts:
+        if isinstance(part, _HASHED):
             digest.update(digests[id(part)])
         elif isinstance(part, bytes):
             digest.update(part)
