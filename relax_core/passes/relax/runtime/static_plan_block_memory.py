@@ -1,5 +1,6 @@
 """Let tensors that do not live at the same time share storage."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -24,9 +25,10 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
-from relax_core.ir.integer.prove import constant_value, prove_equal, simplify
+from relax_core.ir.integer.polynomial import Polynomial
+from relax_core.ir.integer.prove import canonical_form, constant_value, simplify
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in, preorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary, const
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, replace_symbols
@@ -64,7 +66,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             tokens = _Lifetimes(node.bindings, prim_funcs, outer, ctx).tokens()
             return _planned(node, tokens, _Storages(names, bounds, ctx))
 
-        return ctx.rewrite(function, plan)
+        return ctx.rewrite(function, plan, kinds=(BindingBlock,))
 
     return change_functions(module, ctx, change)
 
@@ -80,7 +82,7 @@ def _is_allocation(binding: Binding) -> bool:
 def _uses_outside(function: Function) -> frozenset[Var]:
     """Return the variables that are used outside the block that binds them, or inside an expression of it."""
     found: set[Var] = set()
-    for item in preorder(function):
+    for item in nodes_in(function):
         match item:
             case SeqExpr(blocks=blocks, body=body):
                 found.update(free_vars(body))
@@ -218,6 +220,7 @@ class _Storages:
     ctx: PassContext
     free: list[_Storage] = field(default_factory=list[_Storage])
     of: dict[_Token, _Storage] = field(default_factory=dict[_Token, _Storage])
+    forms: dict[PrimExpr, Polynomial[str]] = field(default_factory=dict["PrimExpr", "Polynomial[str]"])
 
     def take(self, token: _Token) -> None:
         """Find a storage for a tensor: one that is free, else a further one."""
@@ -249,7 +252,8 @@ class _Storages:
         same = [item for item in self.free if item.key == key]
         wanted = constant_value(size)
         if wanted is None:
-            return next((item for item in same if prove_equal(item.size, size)), None)
+            form = self.form_of(size)
+            return next((item for item in same if self.form_of(item.size) == form), None)
         sized = [(bytes_, item) for item in same if (bytes_ := constant_value(item.size)) is not None]
         enough = [item for item in sized if wanted <= item[0] <= wanted * _FACTOR]
         if enough:
@@ -260,6 +264,12 @@ class _Storages:
         storage = max(reversed(smaller), key=lambda item: item[0])[1]
         storage.size = size
         return storage
+
+    def form_of(self, size: PrimExpr) -> Polynomial[str]:
+        """Return the canonical form of a size, which is the same for sizes that are provably equal."""
+        if size not in self.forms:
+            self.forms[size] = canonical_form(size)
+        return self.forms[size]
 
     def give_back(self, tokens: Sequence[_Token]) -> None:
         """Free the storages of tensors that are dead."""
@@ -303,11 +313,15 @@ def _allocated(token: _Token) -> tuple[ShapeExpr, DataTypeImm, Expr, Expr]:
 
 
 def _planned(block: BindingBlock, tokens: Mapping[Binding, _Token], storages: _Storages) -> BindingBlock | None:
+    ending = defaultdict[int, list[_Token]](list)
+    for token in tokens.values():
+        if not token.reason:
+            ending[token.last].append(token)
     for index, item in enumerate(block.bindings):
         token = tokens.get(item)
         if token is not None and not token.reason:
             storages.take(token)
-        storages.give_back([other for other in tokens.values() if other.last == index and not other.reason])
+        storages.give_back(ending[index])
     if not storages.of:
         return None
     vars: dict[_Storage, Var] = {}
