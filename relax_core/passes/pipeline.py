@@ -90,7 +90,7 @@ def run_pipeline(
     stages: list[Stage] = []
     # Between passes, too: what one pass allocates the next one traverses.
     with collector_held():
-        missing = _tolerated(module, steps[0].pass_.tolerates if steps else ())
+        known = _tolerated(module, steps[0].pass_.tolerates if steps else ())
         for index, step in enumerate(steps):
             if is_cancelled():
                 raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
@@ -99,13 +99,15 @@ def run_pipeline(
             if index < len(begun):
                 stages.append(begun[index])
             else:
-                refusal = missing if step.pass_.reads_data else ()
+                refusal = tuple(item for item in known if item.code == ABSENT_DATA) if step.pass_.reads_data else ()
                 stages.append(_checked(run_step(step, module, tuple(stages), tables, refusal), step.pass_))
             if stages[-1].is_failed:
                 break
             module = stages[-1].after
-            if step.pass_.repairs:
-                missing = _tolerated(module, steps[index + 1].pass_.tolerates if index + 1 < len(steps) else ())
+            # A pass of the library that had nothing to repair left nothing to look for.
+            had_faults = not is_of_library(step.pass_) or any(item.code in step.pass_.repairs for item in known)
+            if step.pass_.repairs and had_faults:
+                known = _tolerated(module, steps[index + 1].pass_.tolerates if index + 1 < len(steps) else ())
     return _up_to_the_cause(tuple(stages))
 
 
@@ -178,12 +180,12 @@ def tolerated_codes(text: str | None, dialect: Dialect) -> tuple[str, ...]:
 
 
 def _tolerated(module: IRModule, codes: tuple[str, ...]) -> tuple[Diagnostic, ...]:
-    """Raise the errors of `module` that are not of the kinds `codes`; return those for data that its text lacks."""
+    """Raise the errors of `module` that are not of the kinds `codes`; return the others, and what its text lacks."""
     with collector_held():
         diagnostics = check(module)
     if any(item.severity == "error" and item.code not in codes for item in diagnostics):
         raise CompileError(diagnostics)
-    return tuple(item for item in diagnostics if item.code == ABSENT_DATA)
+    return tuple(item for item in diagnostics if item.severity == "error" or item.code == ABSENT_DATA)
 
 
 def default_pipeline(module: IRModule) -> str:
