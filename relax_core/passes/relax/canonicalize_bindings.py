@@ -26,7 +26,7 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.node import Node, children, nodes_in
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import free_symbols, map_type, replace_symbols
@@ -62,7 +62,7 @@ def canonicalized(module: IRModule, ctx: PassContext, kept: dict[Node, str] | No
         module = new
     hidden = change_functions(module, ctx, lambda _, function: hide_outputs(function, ctx, shown))
     cast = cast_branches(hidden, ctx)
-    has_casts = any(isinstance(item, MatchCast) for _, function in first.relax_functions for item in preorder(function))
+    has_casts = any(isinstance(item, MatchCast) for _, function in first.relax_functions for item in nodes_in(function))
     return with_known_results(first, cast, ctx) if has_casts and cast is not first else cast
 
 
@@ -102,7 +102,8 @@ def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str], literals: s
             known = _proven_result(node, type_of, proven)
             return None if known is None else replace(node, ret_type=known)
 
-        folded = ctx.rewrite(ctx.rewrite(function, declare) if proven else function, fold, join_blocks, join_dataflow)
+        declared = ctx.rewrite(function, declare, kinds=(Function,)) if proven else function
+        folded = ctx.rewrite(declared, fold, join_blocks, join_dataflow, kinds=(Binding, BindingBlock, SeqExpr))
         # One after the other: the type of a variable that takes the place of another may have a proven size, too.
         named = ctx.substitute(folded, dict(aliases.var_of))
         return ctx.substitute(named, _open_again(named, proven), proven)
@@ -134,7 +135,7 @@ class _Aliases:
 
     def __post_init__(self) -> None:
         self.killed = killed_vars(self.function)
-        self.used = frozenset(part for item in preorder(self.function) for part in _used_in(item))
+        self.used = frozenset(part for item in nodes_in(self.function) for part in _used_in(item))
         for binding in _bindings(self.function):
             self.visit(binding)
         for var in self.var_of:
@@ -263,7 +264,7 @@ def _used_in(node: Node) -> tuple[Node, ...]:
 
 
 def _bindings(function: Function) -> Iterator[Binding]:
-    return (binding for item in preorder(function) if isinstance(item, BindingBlock) for binding in item.bindings)
+    return (binding for item in nodes_in(function) if isinstance(item, BindingBlock) for binding in item.bindings)
 
 
 def proven_symbols(function: Function, type_of: Mapping[Node, Type], ctx: PassContext) -> dict[PrimVar, PrimExpr]:
@@ -282,11 +283,13 @@ def _proven_symbols(function: Function, type_of: Mapping[Node, Type]) -> Iterato
     bound: set[PrimVar] = set()
     blocks = function.body.blocks if isinstance(function.body, SeqExpr) else ()
     always = {item for block in blocks for item in block.bindings}
-    casts = [(item, set(free_symbols(item.type))) for item in preorder(function) if isinstance(item, MatchCast)]
+    casts = [(item, set(free_symbols(item.type))) for item in nodes_in(function) if isinstance(item, MatchCast)]
+    if not casts:
+        return
     for at, (cast, symbols) in enumerate(casts):
         # What only one branch binds, another one binds by itself.
         bound.update(() if cast in always else (item for _, rest in casts[at + 1 :] for item in symbols & rest))
-    for item in preorder(function):
+    for item in nodes_in(function):
         match item:
             case Function(params=params):
                 for param in params:

@@ -73,7 +73,7 @@ def without_unused(module: IRModule, ctx: PassContext, names: Container[str] | N
 
         return (drop, join_blocks)
 
-    return rewrite_functions(module, ctx, rules_for)
+    return rewrite_functions(module, ctx, rules_for, (Binding, BindingBlock, SeqExpr))
 
 
 @dataclass(slots=True)

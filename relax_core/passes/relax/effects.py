@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from relax_core.ir.expr import Call, Expr, ExternFunc, Function, FuncType, Op, Type, Var
-from relax_core.ir.node import Node, outside, preorder
+from relax_core.ir.node import Node, nodes_in, outside
 from relax_core.ops import OPS
 
 PURE_BUILTINS = frozenset(
@@ -14,7 +14,7 @@ KILL_CALLS = frozenset(("relax.memory.kill_tensor", "relax.memory.kill_storage",
 
 def killed_vars(function: Function) -> frozenset[Var]:
     """Return the variables whose value is ended by a call: nothing may use them, or another name of them, behind it."""
-    calls = (item for item in preorder(function) if isinstance(item, Call))
+    calls = (item for item in nodes_in(function) if isinstance(item, Call))
     kills = (call for call in calls if isinstance(call.op, Op) and call.op.name in KILL_CALLS)
     return frozenset(arg for call in kills for arg in call.args if isinstance(arg, Var))
 

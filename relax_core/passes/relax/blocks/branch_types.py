@@ -17,7 +17,7 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in
 from relax_core.ir.rewriting.builder import names_in
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions
@@ -29,7 +29,7 @@ def cast_branches(module: IRModule, ctx: PassContext) -> IRModule:
 
     So whoever looks at a branch alone sees what is known of its result behind the `if`. Of a scalar that is its dtype.
     """
-    if not any(isinstance(item, If) for _, function in module.relax_functions for item in preorder(function)):
+    if not any(isinstance(item, If) for _, function in module.relax_functions for item in nodes_in(function)):
         return module
     type_of = ctx.types(module)
 

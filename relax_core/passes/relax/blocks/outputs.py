@@ -4,11 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TypeAlias
 
 from relax_core.ir.expr import Binding, BindingBlock, DataflowBlock, DataflowVar, Expr, Function, SeqExpr, Var
-from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.node import Node, children, nodes_in
 from relax_core.ir.rewriting.substitute import type_nodes, types_in
 from relax_core.passes.core import PassContext
+
+Uses: TypeAlias = Mapping[Var, AbstractSet[DataflowBlock | None]]
 
 
 def hide_outputs(function: Function, ctx: PassContext, shown: AbstractSet[Var] = frozenset()) -> Function:
@@ -16,30 +19,32 @@ def hide_outputs(function: Function, ctx: PassContext, shown: AbstractSet[Var] =
 
     What is in `shown` stays an output.
     """
-    seen_in = blocks_of_uses(function)
+    blocks = [item for item in nodes_in(function) if isinstance(item, DataflowBlock)]
+    seen_in: Uses = blocks_of_uses(function) if blocks else {}
     hidden: dict[Var, Expr] = {}
-    for block in preorder(function):
-        if isinstance(block, DataflowBlock):
-            outputs = (item for item in block.bindings if not isinstance(item.var, DataflowVar))
-            for item in outputs:
-                var = item.var
-                if seen_in[var] <= {block} and var not in shown:
-                    message = f"{var.name} is no output of its dataflow block: nothing outside uses it"
-                    ctx.remark(item, "applied", message)
-                    hidden[var] = ctx.derive(DataflowVar(var.name, var.annotation, span=var.span), var)
+    for block in blocks:
+        outputs = (item for item in block.bindings if not isinstance(item.var, DataflowVar))
+        for item in outputs:
+            var = item.var
+            if seen_in[var] <= {block} and var not in shown:
+                message = f"{var.name} is no output of its dataflow block: nothing outside uses it"
+                ctx.remark(item, "applied", message)
+                hidden[var] = ctx.derive(DataflowVar(var.name, var.annotation, span=var.span), var)
     return ctx.substitute(function, hidden) if hidden else function
 
 
 def seen_outside(function: Function) -> Iterator[Var]:
     """Yield the variables that are bound by a dataflow block and used elsewhere, and those that none binds."""
-    seen_in = blocks_of_uses(function)
-    for block in preorder(function):
-        for item in block.bindings if isinstance(block, BindingBlock) else ():
+    blocks = [item for item in nodes_in(function) if isinstance(item, BindingBlock)]
+    has_dataflow = any(isinstance(item, DataflowBlock) for item in blocks)
+    seen_in: Uses = blocks_of_uses(function) if has_dataflow else {}
+    for block in blocks:
+        for item in block.bindings:
             if not isinstance(block, DataflowBlock) or not seen_in[item.var] <= {block}:
                 yield item.var
 
 
-def blocks_of_uses(function: Function) -> Mapping[Var, AbstractSet[DataflowBlock | None]]:
+def blocks_of_uses(function: Function) -> Uses:
     """Return for each variable the dataflow blocks in which it is used; `None` stands for a use outside all.
 
     A local function is outside all blocks but its own. What a type says is a use, the binding itself is none.
@@ -74,7 +79,7 @@ def show_outputs(function: Function, ctx: PassContext) -> Function:
     """Make a variable that only its dataflow block sees, but something else uses, an output of the block."""
     seen_in = blocks_of_uses(function)
     shown: dict[Var, Expr] = {}
-    for block in preorder(function):
+    for block in nodes_in(function):
         for item in block.bindings if isinstance(block, DataflowBlock) else ():
             var = item.var
             if isinstance(var, DataflowVar) and not seen_in[var] <= {block}:

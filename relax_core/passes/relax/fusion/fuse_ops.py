@@ -50,7 +50,7 @@ def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule
     def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
         return () if has_attr(function.attrs, PRIMITIVE) else (fusion.fuse,)
 
-    result = rewrite_functions(module, ctx, rules_for)
+    result = rewrite_functions(module, ctx, rules_for, (DataflowBlock,))
     return ctx.derive(result.with_definitions(*fusion.added), module) if fusion.added else result
 
 

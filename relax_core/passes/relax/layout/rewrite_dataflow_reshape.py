@@ -38,7 +38,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         bindings = tuple(_viewed(item, reshapes, ctx) for item in node.bindings)
         return None if bindings == node.bindings else replace(node, bindings=bindings)
 
-    return rewrite_functions(module, ctx, lambda _, __: (view,))
+    return rewrite_functions(module, ctx, lambda _, __: (view,), (DataflowBlock,))
 
 
 def _reshape(binding: Binding, reshapes: set[str]) -> tuple[str, Expr] | None:

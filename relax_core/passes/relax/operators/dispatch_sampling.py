@@ -48,7 +48,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
         return (draw,)
 
-    result = rewrite_functions(module, ctx, rules_for)
+    result = rewrite_functions(module, ctx, rules_for, (BindingBlock,))
     return ctx.derive(result.with_definitions(*sampling.added), module) if sampling.added else result
 
 

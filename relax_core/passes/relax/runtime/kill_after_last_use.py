@@ -45,7 +45,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         """Rule: last use of x -> last use of x, kill x."""
         return _Sequence(node, type_of, ctx).with_kills() if isinstance(node, SeqExpr) else None
 
-    return ctx.rewrite(module, kill)
+    return ctx.rewrite(module, kill, kinds=(SeqExpr,))
 
 
 @dataclass(frozen=True, slots=True)

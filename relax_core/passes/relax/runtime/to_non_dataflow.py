@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from relax_core.ir.expr import BindingBlock, DataflowBlock, DataflowVar, Expr, Function, GlobalVar, SeqExpr, Var
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.functions import join_blocks
@@ -22,7 +22,7 @@ def run(
     """
     var_of: dict[Var, Expr] = {}
     for name, function in module.relax_functions:
-        for item in preorder(function) if is_meant(name) else ():
+        for item in nodes_in(function) if is_meant(name) else ():
             if isinstance(item, DataflowVar):
                 var_of[item] = ctx.derive(Var(item.name, item.annotation, span=item.span), item)
 

@@ -36,7 +36,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, children, map_children, preorder
+from relax_core.ir.node import Node, children, map_children, nodes_in, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.rewriting.builder import Names, names_in
@@ -214,7 +214,7 @@ def _explained(log: RewriteLog) -> Iterator[UnnumberedRemark]:
 
 def _is_lowered(item: tuple[GlobalVar, Function]) -> bool:
     """Tell whether anything in a dataflow block of a function is checked or computed."""
-    blocks = (block for block in preorder(item[1]) if isinstance(block, DataflowBlock))
+    blocks = (block for block in nodes_in(item[1]) if isinstance(block, DataflowBlock))
     return any(
         isinstance(part, MatchCast) or (isinstance(part, ShapeExpr | PrimValue) and is_computed(part))
         for block in blocks

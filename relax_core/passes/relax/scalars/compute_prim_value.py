@@ -22,7 +22,7 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in, preorder
 from relax_core.ir.prim import FloatImm, IntImm, Intrinsic, PrimExpr, PrimVar, StringImm, dtype_of
 from relax_core.ir.rewriting.builder import Emitter, Names, names_in
 from relax_core.ir.rewriting.substitute import free_symbols, replace_symbols
@@ -46,7 +46,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         for value in _computed(function):
             made.name_of(value)
         computing = _Computing(made, names_in(function), ctx)
-        return ctx.rewrite(function, computing.block, computing.result, join_blocks)
+        return ctx.rewrite(function, computing.block, computing.result, join_blocks, kinds=(BindingBlock, SeqExpr))
 
     changed = change_functions(module, ctx, change)
     return ctx.derive(changed.with_definitions(*made.definitions), module) if made.definitions else changed
@@ -161,7 +161,7 @@ class _Computing:
 
 def _computed(function: Function) -> Iterator[PrimValue]:
     """Yield the scalars that are to be computed, in the order of the text."""
-    nodes = tuple(preorder(function))
+    nodes = nodes_in(function)
     calls = (item for item in nodes if isinstance(item, Call) and _is_legalized(item.op))
     early = {part for call in calls for part in preorder(call)}
     for item in nodes:
