@@ -16,6 +16,7 @@
     text = rc.memory_report(mod, array).to_text()  # what is held in memory when, and what is used too late
     figures = rc.costs_of(mod, "main", {"n": 8})  # operations, bytes moved, launches and memory of a call, not run
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
+    text = rc.explanations("FuseOps").to_text()  # what a pass, code, operator, instruction or word means
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
 Each name is loaded, with what it needs, when it is first used. The functions `check` and `pattern` stand before the
@@ -39,6 +40,8 @@ _MODULE_OF = MappingProxyType(
         "Costs": reports,
         "DeviceReport": reports,
         "Diagnostic": texts,
+        "Explanation": reports,
+        "Explanations": reports,
         "GraphMatch": patterns,
         "GraphMiss": patterns,
         "Match": patterns,
@@ -76,6 +79,7 @@ _MODULE_OF = MappingProxyType(
         "dominates": patterns,
         "evaluate": runs,
         "explain": patterns,
+        "explanations": reports,
         "expression": patterns,
         "graph_pattern": patterns,
         "is_call_dps_packed": patterns,

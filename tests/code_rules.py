@@ -78,6 +78,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/engine/process/forked.py": (("forked_workers", _ONE),),
         "relax_core/engine/documents/glossary.py": (("terms", _INSTALLED),),
         "relax_core/engine/documents/guides.py": (("guides", _INSTALLED),),
+        "relax_core/engine/documents/meanings.py": (("_index", _INSTALLED),),
         "relax_core/engine/documents/paragraphs.py": (("mendings", _INSTALLED), ("_samples_of_codes", _INSTALLED)),
         "relax_core/engine/samples.py": (
             ("list_samples", _INSTALLED),

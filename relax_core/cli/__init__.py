@@ -20,6 +20,7 @@
     python -m relax_core devices FILE [--default cpu] [--clone] [--json | --debug-print]
                                        [--as-in reported --visits memo_body|args_first --visit-limit N]
     python -m relax_core ops    [NAME] [--json | --markdown] [--packed]
+    python -m relax_core explain NAME... [--json]
     python -m relax_core lesson check|handout|slides|codes PATH... [--answers]
 
 Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed

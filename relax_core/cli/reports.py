@@ -1,4 +1,4 @@
-"""Commands that report: partition, match, devices, origins, ops."""
+"""Commands that report: partition, match, devices, origins, ops, explain."""
 
 import argparse
 from pathlib import Path
@@ -21,7 +21,16 @@ from relax_core.cli.terminal import (
     say,
 )
 from relax_core.engine.debug.requests import RecordedOriginsOf
-from relax_core.engine.protocol import DevicesOf, Failure, OriginsOf, PatternsOf, RegionReportOf, Request
+from relax_core.engine.protocol import (
+    DevicesOf,
+    ExplanationsOf,
+    Failure,
+    OriginsOf,
+    PatternsOf,
+    RegionReportOf,
+    Request,
+)
+from relax_core.lessons import explaining
 from relax_core.present.catalog_of import operator_docs, ops, packed
 from relax_core.present.device_models import DeviceOptions
 from relax_core.present.nodes.origin_models import Origins
@@ -36,6 +45,7 @@ def add_reports(command: Commands) -> None:
     _devices_command(command)
     _origins_command(command)
     _ops_command(command)
+    _explain_command(command)
 
 
 def _partition_command(command: Commands) -> None:
@@ -100,6 +110,15 @@ def _ops_command(command: Commands) -> None:
     table.add_argument("--packed", action="store_true", help="the packed functions with schemas, not the operators")
     # The table is part of the program: no worker is needed.
     table.set_defaults(in_process=True)
+
+
+def _explain_command(command: Commands) -> None:
+    made = command("explain", "Say in plain words what a name means, and which lessons tell more.", _explain)
+    named = "a pass, code of a diagnostic, operator, instruction, function of the machine, kind of remark, or word"
+    made.add_argument("name", nargs="+", metavar="NAME", help=named)
+    made.add_argument("--json", action="store_true", help="print one object")
+    # Nothing of a user's is read: no worker is needed.
+    made.set_defaults(in_process=True)
 
 
 def _partition(engine: Engine, options: argparse.Namespace) -> int:
@@ -213,4 +232,18 @@ def _packed_ops(options: argparse.Namespace) -> int:
             say(msgspec.json.encode(item).decode())
     else:
         say(packed.packed_listing(known) if options.name is None else packed.packed_page(known[0]))
+    return 0
+
+
+def _explain(engine: Engine, options: argparse.Namespace) -> int:
+    reply = engine.request(ExplanationsOf(tuple(options.name)))
+    if isinstance(reply, Failure):
+        return failed(reply)
+    if options.json:
+        say(reply.to_json())
+        return 0
+    for item in reply.found:
+        say(item.to_text())
+        for file, step in explaining.lessons_on(item):
+            say(f"  Lesson: {file.name}, step {step}")
     return 0

@@ -43,6 +43,7 @@ from relax_core.engine.debug.requests import (
     StopsOf,
     TraceOf,
 )
+from relax_core.engine.documents import meanings
 from relax_core.engine.inside import stepping
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
@@ -57,6 +58,7 @@ from relax_core.engine.protocol import (
     DevicesOf,
     EffectsOf,
     Execute,
+    ExplanationsOf,
     FilmOf,
     FoundInStages,
     GraphOf,
@@ -210,6 +212,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
                 lambda message, context: devices_view.why_device(message, context.opened_by(message.program)),
             ),
             _row(Operators, lambda message, _: catalog_view.about(message)),
+            _row(ExplanationsOf, lambda message, _: meanings.explanations(*message.names)),
             _row(SheetOf, lambda message, _: catalog_view.about(message)),
             _row(PipelineFormOf, pipeline_form.pipeline_form),
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),

@@ -31,7 +31,7 @@ from relax_core.engine.replies import (
     Text,
 )
 from relax_core.engine.request import Request
-from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
+from relax_core.present.catalog_of.catalog_models import Catalog, Explanations, Form, Sheet, Tried, Vocabulary
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
@@ -340,6 +340,12 @@ class VocabularyOf(Request[Vocabulary], frozen=True):
     language: GrammarName = "tvmscript"
 
 
+class ExplanationsOf(Request[Explanations], frozen=True):
+    """What some names mean: of passes, diagnostics, operators, instructions, remarks, words of the glossary."""
+
+    names: tuple[str, ...]
+
+
 class SheetOf(Request[Sheet], frozen=True):
     """All that is known of the operator `name`, such as `nn.relu`, or of a packed function, `packed/NAME`."""
 
@@ -423,6 +429,7 @@ AnyRequest: TypeAlias = (
     | Operators
     | PipelineFormOf
     | VocabularyOf
+    | ExplanationsOf
     | SheetOf
     | Try
     | PropertiesOf

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from relax_core.lessons.library import LessonFile, list_lessons
+from relax_core.present.catalog_of.catalog_models import GLOSSARY, Explanation
 from relax_core.present.models import Inspector, InspectorRow, Part
 
 _UNCHANGED: Final = "unchanged"
@@ -39,6 +40,13 @@ def lessons_about(*words: str) -> tuple[tuple[LessonFile, int], ...]:
             first = next(number for number, count in enumerate(counts, 1) if count)
             found.append((-sum(counts), place, file, first))
     return tuple((file, step) for _, _, file, step in sorted(found, key=lambda item: item[:2])[:_MOST_LESSONS])
+
+
+def lessons_on(item: Explanation) -> tuple[tuple[LessonFile, int], ...]:
+    """Return the lessons that name what is explained; a name that is a common word counts where it is set as code."""
+    if item.kind == GLOSSARY:
+        return lessons_about(*item.name.split(", "))
+    return lessons_about(f"`{item.name}`" if item.name.isalpha() and item.name.islower() else item.name)
 
 
 def _end(file: LessonFile, number: int) -> int:

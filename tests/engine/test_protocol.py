@@ -31,7 +31,8 @@ VALUES = {
     "bisect": BisectOf(PROGRAM), "recorded": BisectRecordedOf(b"PK", PROGRAM), "first": 1, "content": b"PK",
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
     "kernel": KernelCall(PROGRAM, "matmul", 3), "clock": 7, "buffer": "A",
-    "properties": ("shape of y",), "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
+    "properties": ("shape of y",), "name": "add", "names": ("FuseOps",),
+    "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 
 

@@ -1,14 +1,16 @@
-"""Reports on modules: what a call costs, what became of the parts of one; of Relay its compiler regions and devices."""
+"""What names mean, and reports on modules: costs, what became of their parts; of Relay regions and devices."""
 
 from typing import Literal
 
 from relax_core.analysis.cost.costs import Costs
 from relax_core.analysis.device.visits import Visits
+from relax_core.engine.documents.meanings import explanations
 from relax_core.engine.programs.call_costs import costs_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
 from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions
 from relax_core.pattern.partition.tables import Tables
+from relax_core.present.catalog_of.catalog_models import Explanation, Explanations
 from relax_core.present.device_models import DeviceReport
 from relax_core.present.devices import shown_devices
 from relax_core.present.diffs.structure import StructureText, structure
@@ -16,7 +18,18 @@ from relax_core.present.models import Structure
 from relax_core.present.regions import region_report as regions
 from relax_core.present.regions.region_models import RegionReport
 
-__all__ = ["Costs", "DeviceReport", "Structure", "costs_of", "device_report", "region_report", "structure_of"]
+__all__ = [
+    "Costs",
+    "DeviceReport",
+    "Explanation",
+    "Explanations",
+    "Structure",
+    "costs_of",
+    "device_report",
+    "explanations",
+    "region_report",
+    "structure_of",
+]
 
 
 def region_report(module: IRModule, tables: Tables | None = None) -> RegionReport:

@@ -1,6 +1,7 @@
 """View models of the Operators page: the list, the sheet of what is selected, a run of its example; and of words."""
 
-from typing import Literal
+from textwrap import fill
+from typing import Final, Literal
 
 import msgspec
 
@@ -114,3 +115,41 @@ class Vocabulary(msgspec.Struct, frozen=True):
     """The words of a language. Operators of TVMScript stand behind `R.` or `relax.`."""
 
     terms: tuple[Term, ...]
+
+
+GLOSSARY: Final = "word of the glossary"
+"""The kind of what `docs/glossary.md` explains."""
+
+_WIDTH: Final = 100
+_INDENT: Final = "  "
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """A name and what it means; `kind` says what it is a name of, such as `pass on Relax`."""
+
+    name: str
+    kind: str
+    text: str
+    """Paragraphs with empty lines between; code stands between backticks."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Such as what a pass needs, each with its label."""
+
+    def to_text(self) -> str:
+        """Return it for a terminal."""
+        texts = (*self.text.split("\n\n"), *(f"{label}: {fact}" for label, fact in self.facts))
+        wrapped = (fill(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT) for text in texts)
+        return "\n".join((f"{self.name}: {self.kind}", *wrapped))
+
+
+class Explanations(msgspec.Struct, frozen=True):
+    """All that some names mean: one may be that of a pass on Relax and of another one on Relay."""
+
+    found: tuple[Explanation, ...]
+
+    def to_text(self) -> str:
+        """Return them for a terminal, with an empty line between."""
+        return "\n\n".join(item.to_text() for item in self.found)
+
+    def to_json(self) -> str:
+        """Return them as one JSON object."""
+        return msgspec.json.encode(self).decode()

@@ -21,6 +21,7 @@ from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.reductions.reduction import may_stop
 
 NAME = "fuse"
+SUMMARY = "A temporary that only the next nest reads is computed where it is read"
 # Expressions are lowered from the outside in, and a deeper one would need more registers than there are.
 DEEPEST = 64
 
