@@ -92,12 +92,54 @@ def test_the_guide_is_accessible(open_page: OpenPage, app_url: str, mode: str) -
 def test_a_code_that_stands_anywhere_is_looked_up() -> None:
     app = opened("learn", screen())
     app.button(key="bar.keys").click().run()
-    app.selectbox(key="guide.code_chosen").set_value("RS002")
+    app.text_input(key="guide.looked_up").set_value("rs002")
     app.button(key="bar.keys").click().run()
     assert not app.exception
     assert "## RS002" in said(app)
     assert "R.nn.rellu(x)" in said(app)
     assert "R.nn.relu(x)" in said(app)
+
+
+def test_a_name_is_looked_up_and_a_misspelled_one_is_told_which_is_near() -> None:
+    app = opened("learn", screen())
+    for name, words in {"LambdaLift": "Lifts local functions to the module", "FuseOpz": "did you mean FuseOps"}.items():
+        app.button(key="bar.keys").click().run()
+        app.text_input(key="guide.looked_up").set_value(name)
+        app.button(key="bar.keys").click().run()
+        assert not app.exception
+        assert words in said(app)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("address", "button", "sentences"),
+    [
+        ("passes?sample=relax/mlp.py", "What LegalizeOps does", ("pass on Relax", "which Normalize gives")),
+        (
+            "passes?sample=relax/mlp.py&pipeline=LegalizeOps,AnnotateTIROpPattern,FuseOps&stage=3&view=remarks",
+            "Explain this remark",
+            ("lv2 is not fused", "a chance to do its work", "Only call_tir is fused"),
+        ),
+        (
+            "run?sample=relax/mlp.py&time=3&view=instruction",
+            "What the next instruction does",
+            ("main calls check_tensor_info", "Calls a function with the values", "a tensor of that rank"),
+        ),
+        ("kernels?sample=tir/matmul.py", "Explain this remark", ("remark on a kernel", "Sums of products in tiles")),
+    ],
+    ids=["pass", "remark", "instruction", "remark on a kernel"],
+)
+def test_what_a_page_shows_is_explained(
+    open_page: OpenPage, app_url: str, address: str, button: str, sentences: tuple[str, ...]
+) -> None:
+    page = open_page(760)
+    page.goto(f"{app_url}/{address}")
+    page.get_by_title(button).first.click()
+    dialog = page.get_by_role("dialog", name="Explain this")
+    for sentence in sentences:
+        expect(dialog).to_contain_text(sentence)
+    rest(page)
+    assert_accessible(page, 760, "light")
 
 
 def test_the_reason_why_a_run_stopped_opens_its_paragraph() -> None:

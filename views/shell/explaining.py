@@ -1,22 +1,70 @@
-"""Explain this: what is selected in plain words, with the lessons that tell more and the words of the glossary."""
+"""Explain this: what is selected or named in plain words, with lessons that tell more and words of the glossary."""
+
+from typing import Final
 
 import streamlit as st
 
-from relax_core.lessons.explaining import explained_node, lessons_about, operator_of
+from relax_core.engine.protocol import ExplanationsOf, Failure
+from relax_core.lessons.explaining import explained_node, lessons_on, operator_of
 from relax_core.lessons.library import LessonFile
-from relax_core.present.escape import literal, prose
+from relax_core.present.catalog_of.catalog_models import Explanation, Explanations
+from relax_core.present.escape import badge, bullets, literal, prose
 from relax_core.present.models import Inspector
 from views.lessons.steps import open_step
 from views.lessons.words import show_words
+from views.worker.connection import ask
+
+_ASKED: Final = "explain.asked"
+
+
+def explain_node(found: Inspector) -> None:
+    """Open the paragraph of what is selected, and what its operator is."""
+    operator = operator_of(found)
+    _explain(explained_node(found), ask(ExplanationsOf((operator,))) if operator else None)
+
+
+def ask_for_explanation(*names: str, about: str = "") -> None:
+    """Have what some names mean open when the page is there; `about` is the sentence that uses them."""
+    st.session_state[_ASKED] = names, about
+
+
+def show_asked_explanation() -> None:
+    """Open the explanation that was asked for, if one was."""
+    names, about = st.session_state.pop(_ASKED, ((), ""))
+    if names:
+        _explain(about, ask(ExplanationsOf(names)))
+
+
+def show_meanings(name: str) -> None:
+    """Show what a name means, or which other name may be meant."""
+    _show(ask(ExplanationsOf((name,))))
 
 
 @st.dialog("Explain this", width="large")
-def explain(found: Inspector) -> None:
-    """Open the paragraph of what is selected."""
-    text = explained_node(found)
-    st.markdown(prose(text))
-    show_words(text)
-    show_lessons(lessons_about(operator_of(found)))
+def _explain(text: str, found: Explanations | Failure | None) -> None:
+    if text:
+        st.markdown(prose(text))
+    _show(found, text)
+
+
+def _show(found: Explanations | Failure | None, text: str = "") -> None:
+    """Show what was found, with the words of the glossary that it and a text before it use, and lessons."""
+    if isinstance(found, Failure):
+        for problem in found.problems:
+            st.markdown(prose(f"{problem.message[:1].upper()}{problem.message[1:]}. {problem.hint}"))
+    items = found.found if isinstance(found, Explanations) else ()
+    for item in items:
+        _show_one(item)
+    show_words(" ".join((text, *(item.text for item in items))))
+    show_lessons(tuple(place for item in items for place in lessons_on(item)))
+
+
+def _show_one(item: Explanation) -> None:
+    st.markdown(f"{prose(f'`{item.name}`')} {badge(item.kind, 'gray')}")
+    for paragraph in item.text.split("\n\n"):
+        st.markdown(prose(paragraph))
+    if item.facts:
+        st.markdown(bullets(f"{label}: {fact}" for label, fact in item.facts))
 
 
 def show_lessons(found: tuple[tuple[LessonFile, int], ...]) -> None:
@@ -25,7 +73,7 @@ def show_lessons(found: tuple[tuple[LessonFile, int], ...]) -> None:
         return
     st.caption("Lessons")
     with st.container(horizontal=True, gap="xsmall"):
-        for file, step in found:
+        for file, step in {file.name: (file, step) for file, step in reversed(found)}.values():
             title = file.lesson.title if file.lesson else file.name
             if st.button(literal(title), key=f"explain.{file.name}"):
                 open_step(file, step)

@@ -1,11 +1,10 @@
-"""What `?` opens: the guide of the page, all other documents, and the keys; and the paragraph of a diagnostic."""
+"""What `?` opens: the guide of the page, all other documents, what a name means, and the keys; and a diagnostic."""
 
 from itertools import accumulate
 from typing import Final
 
 import streamlit as st
 
-from relax_core.codes import CODES
 from relax_core.engine.documents.guides import Guide, guide_of, guides
 from relax_core.engine.documents.paragraphs import Paragraph, paragraph_of
 from relax_core.lessons.explaining import lessons_about
@@ -13,12 +12,12 @@ from relax_core.present.escape import authored, badge, bold, literal, prose, tab
 from views.lessons.words import show_words
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
-from views.shell.explaining import show_lessons
+from views.shell.explaining import show_lessons, show_meanings
 from views.state.session import open_sample, open_text
 
 _CHOSEN: Final = "guide.chosen"
 _CODE: Final = "guide.code"
-_LOOKED_UP: Final = "guide.code_chosen"
+_LOOKED_UP: Final = "guide.looked_up"
 _MOST_SEE: Final = 8
 _EVERYWHERE: Final[KeyGroup] = (
     "Everywhere",
@@ -35,11 +34,11 @@ def show_help(page: str) -> None:
 
 @st.dialog("Help", width="large")
 def _help() -> None:
-    text, codes, keys = st.tabs(["Guide", "Diagnostics", "Keys"])
+    text, names, keys = st.tabs(["Guide", "Look up", "Keys"])
     with text:
         _show_guide({guide.path: guide for guide in guides()})
-    with codes:
-        _show_codes()
+    with names:
+        _look_up()
     with keys:
         _show_keys()
 
@@ -60,12 +59,17 @@ def _show_guide(known: dict[str, Guide]) -> None:
                 st.button(label, key=f"guide.see.{path}", on_click=_choose, args=(path,))
 
 
-def _show_codes() -> None:
-    """Look up a code that stands anywhere in the app, or in a terminal."""
-    chosen = st.selectbox("Code", sorted(CODES), index=None, key=_LOOKED_UP, placeholder="A code, such as TY012")
-    found = paragraph_of(chosen or "")
-    if found is not None:
-        _show_paragraph(found)
+def _look_up() -> None:
+    """Tell what a name means that stands anywhere in the app, or in a terminal."""
+    label = "A pass, code, operator, instruction or word"
+    name = st.text_input(label, key=_LOOKED_UP, placeholder="Such as FuseOps, TY012, R.matmul or frame").strip()
+    if not name:
+        return
+    code = paragraph_of(name.upper())
+    if code is not None:
+        _show_paragraph(code)
+        return
+    show_meanings(name)
 
 
 def _choose(path: str) -> None:

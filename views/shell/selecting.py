@@ -5,7 +5,7 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
 from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
-from views.shell.explaining import explain
+from views.shell.explaining import explain_node
 from views.shell.navigation import open_page
 from views.state.session import find_part, go_to_line, open_group, select, state
 from views.state.shared import FocusState
@@ -56,7 +56,7 @@ def show_inspector(
         on_action=_on_inspector,
     )
     if action is not None and action.kind == "command":
-        explain(model)
+        explain_node(model)
     elif action is not None:
         _leave(page, action, program)
 

@@ -60,11 +60,14 @@ def _key(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _index() -> Mapping[str, tuple[Explanation, ...]]:
-    """Return all explanations by each of the names that they are found by, without regard to case."""
+    """Return all explanations by each of the names that they are found by, without regard to case.
+
+    A name with its kind before it, `remark/missed`, means that one only.
+    """
     found: dict[str, list[Explanation]] = {}
     for source in _SOURCES:
         for names, explanation in source():
-            for name in dict.fromkeys(map(_key, names)):
+            for name in dict.fromkeys(map(_key, (*names, f"{explanation.kind}/{explanation.name}"))):
                 found.setdefault(name, []).append(explanation)
     return MappingProxyType({name: tuple(items) for name, items in found.items()})
 
@@ -90,7 +93,7 @@ def _of_pass(pass_: Pass) -> tuple[str, tuple[tuple[str, str], ...]]:
         "Options": ", ".join(f"`{_option(item)}`" for item in dataclasses.fields(pass_.options)),
         "Needs": "; ".join(f"{_module(name)}{_makers(name)}" for name in pass_.needs),
         "Gives": "; ".join(map(_module, pass_.gives)),
-        "May break": "; ".join(map(_module, pass_.breaks)),
+        "May undo": "; ".join(map(_module, pass_.breaks)),
         "Stops with": ", ".join(dict.fromkeys(code for codes in stops for code in codes)),
         "In TVM": f"`{pass_.see}`" if pass_.see else "",
     }

@@ -49,7 +49,10 @@ def _part(match: re.Match[str], values: tuple[Value, ...], following: Iterator[i
 
 
 def check_tensor_info(context: Context, value: Value, ndim: int, dtype: DTypeValue | None, err: str = "") -> None:
-    """`check_tensor_info(value, ndim, dtype, err)`: -1 and `%void` stand for any rank and any dtype."""
+    """`check_tensor_info(value, ndim, dtype, err)`: stop unless it is a tensor of that rank and dtype.
+
+    -1 stands for any rank, `%void` for any dtype.
+    """
     if not isinstance(value, np.ndarray):
         _mismatch(err, "a tensor", value)
     if ndim >= 0 and value.ndim != ndim:
@@ -59,7 +62,7 @@ def check_tensor_info(context: Context, value: Value, ndim: int, dtype: DTypeVal
 
 
 def check_shape_info(context: Context, value: Value, ndim: int, err: str = "") -> None:
-    """`check_shape_info(value, ndim, err)`: -1 stands for any rank."""
+    """`check_shape_info(value, ndim, err)`: stop unless it is a shape of that rank; -1 is any."""
     if not isinstance(value, ShapeValue):
         _mismatch(err, "a shape", value)
     if ndim >= 0 and len(value) != ndim:
@@ -67,7 +70,10 @@ def check_shape_info(context: Context, value: Value, ndim: int, err: str = "") -
 
 
 def check_prim_value_info(context: Context, value: Value, dtype: DTypeValue, err: str = "") -> None:
-    """`check_prim_value_info(value, dtype, err)`: integers pass for each other and for truth values, as in TVM."""
+    """`check_prim_value_info(value, dtype, err)`: stop unless it is a host scalar of that dtype.
+
+    Integers pass for each other and for truth values, as in TVM.
+    """
     if dtype.name == "string":
         is_right = isinstance(value, str)
     elif dtype.name.startswith(("float", "bfloat")):
@@ -79,20 +85,20 @@ def check_prim_value_info(context: Context, value: Value, dtype: DTypeValue, err
 
 
 def check_tuple_info(context: Context, value: Value, size: int, err: str = "") -> None:
-    """`check_tuple_info(value, size, err)`: a tuple of `size` fields; void is the tuple of none."""
+    """`check_tuple_info(value, size, err)`: stop unless it is a tuple of `size` fields; void is the tuple of none."""
     fields = () if value is None else value
     if not isinstance(fields, tuple) or isinstance(fields, ShapeValue) or len(fields) != size:
         _mismatch(err, f"a tuple of {size} field{'' if size == 1 else 's'}", value)
 
 
 def check_func_info(context: Context, value: Value, err: str = "") -> None:
-    """`check_func_info(value, err)`: a function value."""
+    """`check_func_info(value, err)`: stop unless it is a function value."""
     if not isinstance(value, Closure):
         _mismatch(err, "a function", value)
 
 
 def check_string_info(context: Context, value: Value, err: str = "") -> None:
-    """`check_string_info(value, err)`: a string."""
+    """`check_string_info(value, err)`: stop unless it is a string."""
     if not isinstance(value, str):
         _mismatch(err, "a string", value)
 

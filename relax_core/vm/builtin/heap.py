@@ -18,13 +18,13 @@ EQUAL_TO_SLOT: Final = 3
 
 
 def alloc_shape_heap(context: Context, machine: Value, size: int) -> Array:
-    """`alloc_shape_heap(%vm, size)`: `size` int64 slots."""
+    """`alloc_shape_heap(%vm, size)`: `size` int64 slots for the symbolic dimensions of this call."""
     context.slot_origins.clear()
     return context.allocate((size,), "int64")
 
 
 def match_shape(context: Context, value: Value, heap: Array | None, ndim: int, *rest: Any) -> None:
-    """`match_shape(value, heap, ndim, *(code, operand), err)`: check or store each dimension."""
+    """`match_shape(value, heap, ndim, *(code, operand), err)`: compare each dimension, or store it in a slot."""
     pairs, err = rest[:-1], rest[-1]
     shape = _shape(value, err)
     if len(shape) != ndim:

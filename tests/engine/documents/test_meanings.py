@@ -1,6 +1,7 @@
 """What a name means: from the tables and docstrings, for the API, the command line and the pages alike."""
 
 import json
+from typing import get_args
 
 import pytest
 
@@ -9,7 +10,7 @@ from relax_core.bytecode.isa import CallInstruction, GotoInstruction, IfInstruct
 from relax_core.cli import main
 from relax_core.codes import CODES
 from relax_core.engine.documents.glossary import terms
-from relax_core.engine.protocol import ExplanationsOf, Failure, Program, StageOf
+from relax_core.engine.protocol import ExplanationsOf, Failure, KernelOf, Program, StageOf
 from relax_core.engine.samples import SAMPLES
 from relax_core.engine.session import Session
 from relax_core.jit.transforms.registry import TRANSFORMS
@@ -17,6 +18,8 @@ from relax_core.lessons.explaining import lessons_on
 from relax_core.ops import OPS
 from relax_core.passes import PASSES
 from relax_core.passes.properties import PROPERTIES
+from relax_core.passes.remarks import RemarkKind
+from relax_core.present.kernel_models import KernelView
 from relax_core.present.running.listing import instruction_lines
 from relax_core.vm.builtin.builtins import BUILTINS
 
@@ -51,12 +54,22 @@ def test_every_opcode_of_a_listing_is_an_instruction() -> None:
         assert any(item.kind == "instruction" for item in rc.explanations(opcode).found), opcode
 
 
-def test_every_kind_of_remark_of_a_pass_is_told() -> None:
+def test_every_kind_of_remark_is_told() -> None:
     program = Program((SAMPLES / "relax" / "mlp.py").read_text(encoding="utf-8"), pipeline="LegalizeOps, FuseOps")
     view = Session().request(StageOf(program, 2))
     assert not isinstance(view, Failure)
-    for kind in {item.kind for item in view.detail.remarks} | {"applied", "missed", "note"}:
-        assert any(item.kind == "remark" for item in rc.explanations(kind).found), kind
+    assert {item.kind for item in view.detail.remarks} <= set(get_args(RemarkKind))
+    for kind in get_args(RemarkKind):
+        assert [item.kind for item in rc.explanations(f"remark/{kind}").found] == ["remark"]
+
+
+@pytest.mark.parametrize("name", ["matmul", "row_softmax", "gather"])
+def test_every_word_of_a_remark_on_a_kernel_is_told(name: str) -> None:
+    view = Session().request(KernelOf(Program((SAMPLES / "tir" / f"{name}.py").read_text(encoding="utf-8"))))
+    assert isinstance(view, KernelView)
+    assert view.remarks
+    for remark in view.remarks:
+        assert rc.explanations(f"remark on a kernel/{remark.word}").found
 
 
 def test_a_pass_says_what_it_needs_and_what_gives_that() -> None:
@@ -77,6 +90,9 @@ def test_a_name_is_found_as_it_is_written_anywhere() -> None:
         "operator",
         "transformation of kernels",
         "word of the glossary",
+    ]
+    assert [item.kind for item in rc.explanations("transformation of kernels/tile").found] == [
+        "transformation of kernels"
     ]
     # A name that means nothing, such as that of a function of the program, does not hide what the others mean.
     assert rc.explanations("call", "my.function") == rc.explanations("call")

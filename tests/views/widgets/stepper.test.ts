@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
 import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
-import { instructionTokens } from "../../../views/pages/run/stepper/instructions";
+import { instructionTokens, namesIn } from "../../../views/pages/run/stepper/instructions";
 import { marksOf } from "../../../views/pages/run/stepper/marks";
 import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
 import { lanesOf } from "../../../views/pages/run/stepper/memory_rows";
@@ -170,6 +170,12 @@ test("an instruction becomes tokens that spell it", () => {
     assert.equal(tokens.map(([part]) => part).join(""), text);
   }
   assert.deepEqual(instructionTokens("ret  %1")[0], ["ret", "synKeyword"]);
+});
+
+test("what is explained of an instruction is its opcode and what the machine knows", () => {
+  assert.deepEqual(namesIn("call  vm.builtin.copy  in: %0  dst: %3"), ["instruction/call", "vm.builtin.copy"]);
+  assert.deepEqual(namesIn("call  fused_add  in: %0  dst: %3"), ["instruction/call"]);
+  assert.deepEqual(namesIn("ret   %1"), ["instruction/ret"]);
 });
 
 test("a deep stack shows its newest frames and its two oldest", () => {

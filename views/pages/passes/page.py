@@ -36,6 +36,7 @@ from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
 from views.pages.passes.verifying import choose_verification, passed_program, verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
+from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import ask_for_paragraph
@@ -90,6 +91,8 @@ def _on_diff(action: DiffAction) -> None:
             select(rewrite=action.rewrite, skip=int(action.is_left_out))
         case "code":
             ask_for_paragraph(action.code)
+        case "explain":
+            ask_for_explanation(*action.names, about=action.text)
 
 
 def _on_film(action: FilmAction) -> None:

@@ -16,6 +16,7 @@ from views.pages.run.program import given_program, run_program
 from views.pages.run.recorded import FIXED, files_form, open_asked, recorded_form, recorded_run, show_refusal
 from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
+from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
 from views.shell.guide import offer_paragraph
@@ -51,6 +52,9 @@ def _on_step(action: StepperAction) -> None:
                 st.session_state[_CONTINUES] = action.command
         case "inside":
             enter(action.to)
+        case "explain":
+            select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
+            ask_for_explanation(*action.names, about=action.text)
         case "tab":
             select(tab="" if action.command == _TABS[0][0] else action.command)
         case "change":

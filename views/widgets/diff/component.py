@@ -27,7 +27,7 @@ class SingleRewrite(msgspec.Struct, frozen=True):
 class DiffAction:
     """What the user did."""
 
-    kind: Literal["select", "tab", "stage", "rewrite", "line", "code"]
+    kind: Literal["select", "tab", "stage", "rewrite", "line", "code", "explain"]
     """`line`: a part of the structure was chosen, which is to be shown in the text."""
     node: str = ""
     line: int = 0
@@ -39,6 +39,9 @@ class DiffAction:
     is_left_out: bool = False
     code: str = ""
     """Of a problem whose paragraph is asked for."""
+    names: tuple[str, ...] = ()
+    """What is to be explained; `text` is the remark that uses them."""
+    text: str = ""
 
 
 class DiffProps(msgspec.Struct, frozen=True):

@@ -20,6 +20,9 @@ interface Values {
 const TABS_WIDTH = 780;
 const HEAD_ONLY: readonly DiffProps["tab"][] = ["graph", "film"];
 
+/** The name of a pass without its options. */
+const passOf = (name: string) => name.split("(")[0] ?? "";
+
 class DiffPane {
   private readonly head = el("div", { class: "ph" });
   private readonly scrub = el("div", { class: "scrub" });
@@ -87,7 +90,11 @@ class DiffPane {
     this.head.hidden = !props.detail;
     const summary = el("span", { class: "n" }, props.detail?.summary);
     const tabs = props.tabs.length ? views("View", props.tabs, props.tab, pick) : "";
-    replace(this.head, el("b", {}, props.detail?.name), summary, el("span", { class: "sp" }), tabs);
+    const name = props.detail?.name ?? "";
+    const explain = () => this.tell({ kind: "explain", names: [passOf(name)] });
+    const title = `What ${passOf(name)} does, and which lessons tell more`;
+    const meaning = props.stage && name ? button("Explain", "t", "", explain, { title }) : "";
+    replace(this.head, el("b", {}, name), meaning, summary, el("span", { class: "sp" }), tabs);
   }
 
   private drawScrub(props: DiffProps): void {
@@ -131,7 +138,9 @@ class DiffPane {
           ? [singleHead(props.single, show), this.texts()]
           : rewriteList(props, this.selected, select, show);
       case "remarks":
-        return remarkList(props, select);
+        return remarkList(props, select, (kind, text) =>
+          this.tell({ kind: "explain", names: [`remark/${kind}`, passOf(props.detail?.name ?? "")], text }),
+        );
       case "values":
         return valueList(props);
       case "structure":

@@ -87,9 +87,18 @@ export function singleHead(single: SingleRewrite, show: ShowRewrite): Child {
   return [head, wrong && el("div", { class: "pad error-text" }, `✕ ${wrong.code}: ${wrong.message}`)];
 }
 
-export function remarkList(props: DiffProps, select: Select): Child {
+export function remarkList(
+  props: DiffProps,
+  select: Select,
+  explain: (kind: Remark["kind"], text: string) => void,
+): Child {
   const rows = (props.detail?.remarks ?? []).map((item) => {
-    const kind = el("td", {}, chip(item.kind, REMARK_TONE[item.kind]));
+    const ask = (event: Event) => {
+      event.stopPropagation();
+      explain(item.kind, item.message);
+    };
+    const title = "Explain this remark";
+    const kind = el("td", {}, link(chip(item.kind, REMARK_TONE[item.kind]), ask, { title }));
     const message = el("td", {}, prose(item.message));
     const row = el("tr", {}, numberCell(item.number), kind, message, lineCell(item.line));
     const [node] = item.nodes;

@@ -263,7 +263,7 @@ export interface Diff {
 /** What the user did. */
 export interface DiffAction {
   /** `line`: a part of the structure was chosen, which is to be shown in the text. */
-  readonly kind: "code" | "line" | "rewrite" | "select" | "stage" | "tab";
+  readonly kind: "code" | "explain" | "line" | "rewrite" | "select" | "stage" | "tab";
   readonly node?: string;
   readonly line?: number;
   /** The view chosen, for `tab`. */
@@ -274,6 +274,9 @@ export interface DiffAction {
   readonly is_left_out?: boolean;
   /** Of a problem whose paragraph is asked for. */
   readonly code?: string;
+  /** What is to be explained; `text` is the remark that uses them. */
+  readonly names?: readonly string[];
+  readonly text?: string;
 }
 
 /** What the page says beside the model. */
@@ -861,12 +864,15 @@ export interface KernelView {
   readonly origins: readonly SourceLine[];
 }
 
-/** What the user did: selected a part, 0 for none, or another form of the IR, or asked for a line of the text. */
+/** What the user did: selected a part, 0 for none, or another form of the IR, asked for a line or about a remark. */
 export interface KernelsAction {
-  readonly kind: "form" | "line" | "part";
+  readonly kind: "explain" | "form" | "line" | "part";
   readonly part?: number;
   readonly form?: "lowered" | "optimised";
   readonly line?: number;
+  /** What the remark says that happened, such as `applied`; `words` are all of it. */
+  readonly word?: string;
+  readonly words?: string;
 }
 
 /** What the page says beside the model. */
@@ -1425,7 +1431,7 @@ export type StageVerdict = readonly [
 
 /** Where the user is; sent 250 ms after the last step. */
 export interface StepperAction {
-  readonly kind: "change" | "inside" | "need" | "select" | "state" | "tab";
+  readonly kind: "change" | "explain" | "inside" | "need" | "select" | "state" | "tab";
   readonly at: number;
   readonly by: "binding" | "instruction";
   readonly breakpoints?: readonly Breakpoint[];
@@ -1439,6 +1445,7 @@ export interface StepperAction {
   readonly depth?: number;
   readonly is_in_place?: boolean;
   readonly content?: string;
+  readonly names?: readonly string[];
 }
 
 /** What the page says beside the run. */

@@ -14,12 +14,15 @@ Form = Literal["lowered", "optimised"]
 
 @dataclass(frozen=True, slots=True)
 class KernelsAction:
-    """What the user did: selected a part, 0 for none, or another form of the IR, or asked for a line of the text."""
+    """What the user did: selected a part, 0 for none, or another form of the IR, asked for a line or about a remark."""
 
-    kind: Literal["part", "form", "line"]
+    kind: Literal["part", "form", "line", "explain"]
     part: int = 0
     form: Form = "optimised"
     line: int = 0
+    word: str = ""
+    """What the remark says that happened, such as `applied`; `words` are all of it."""
+    words: str = ""
 
 
 class KernelsProps(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ export interface Scene {
   readonly model: KernelView;
   readonly pick: (part: number) => void;
   readonly follow: (line: number) => void;
+  readonly explain: (word: string, words: string) => void;
 }
 
 const ORIGINS_SHOWN = 4;
@@ -104,7 +105,12 @@ function partRow(scene: Scene, [number, words, line, , lines]: KernelPart): HTML
 
 function remarkRow(scene: Scene, [tone, word, words, number]: CompilerRemark): HTMLElement {
   const sign = tone === "ok" ? "✓" : "▲";
-  const name = el("td", { class: "nw" }, chip(`${sign} ${word}`, tone));
+  const explain = (event: Event) => {
+    event.stopPropagation();
+    scene.explain(word, words);
+  };
+  const title = "Explain this remark";
+  const name = el("td", { class: "nw" }, link(chip(`${sign} ${word}`, tone), explain, { title }));
   return row(scene, number, name, el("td", {}, prose(words)), partTag(scene, number));
 }
 

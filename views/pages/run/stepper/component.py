@@ -18,10 +18,11 @@ class StepperAction:
 
     `need` asks for another window of the run: `command` is `at` (show the time `to`), `continue` or
     `continue_back` (run from `to` to the next or previous breakpoint); answer with the window and `at`.
-    `inside` asks to go into the kernel that is called at the time `to`.
+    `inside` asks to go into the kernel that is called at the time `to`, `explain` what the instruction there does:
+    `names` are its opcode and what it calls, `text` is the sentence about it.
     """
 
-    kind: Literal["state", "need", "select", "tab", "change", "inside"]
+    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain"]
     at: int
     by: Literal["binding", "instruction"]
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -35,6 +36,7 @@ class StepperAction:
     depth: int = -1
     is_in_place: bool = False
     content: str = ""
+    names: tuple[str, ...] = ()
 
 
 class ChangeFault(msgspec.Struct, frozen=True):

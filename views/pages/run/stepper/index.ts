@@ -1,7 +1,7 @@
 // Stepper: both listings, toolbar, registers and time in one component, so that a step never waits for the server.
 
 import type { Problem, Run, StepperAction, StepperProps } from "#generated/models";
-import { link, tabs } from "#shared/controls";
+import { button, link, tabs } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
 import { Find } from "#shared/find";
 import { act, onKeys } from "#shared/keys";
@@ -9,7 +9,7 @@ import { laterOrOnLeaving } from "#shared/leaving";
 import { severitySign } from "#shared/marks";
 import { component, type Take, type Tell } from "#shared/mount";
 import { shareSelection } from "#shared/selection";
-import { instructionTokens } from "./instructions";
+import { instructionTokens, namesIn } from "./instructions";
 import { Listing } from "./listing";
 import { chipOf, marksOf } from "./marks";
 import { Memory } from "./memory";
@@ -77,7 +77,9 @@ class Stepper {
     this.timeline = new Timeline(this.strip, (time) => this.go(time));
     this.memory = new Memory(memoryBox, (time) => this.go(time));
     const executed = el("span", { class: "n" }, el("span", { class: "exkey" }), " executed");
-    const pcTitle = [el("b", {}, "Instructions"), this.where, el("span", { class: "sp" })];
+    const title = "What the next instruction does, and which lessons tell more";
+    const explain = button("Explain", "t", "", () => this.explain(), { title });
+    const pcTitle = [el("b", {}, "Instructions"), this.where, explain, el("span", { class: "sp" })];
     const pcHead = el("div", { class: "ph top listing-head" }, pcTitle, this.instructionsFind.element, executed);
     const listings = [memoryBox, sourceBox, pcHead, pcBox];
     const left = el("section", { class: "pane" }, this.head, this.toolbar.element, listings, this.now, this.strip);
@@ -266,6 +268,18 @@ class Stepper {
     const [number = 0, pc = -1, line = 0, , , text = ""] = state.event(at) ?? [];
     const words = text || `\`${run.functions[number]?.name}\`, line ${line}, pc ${pc}.`;
     replace(this.now, el("b", {}, "Now: "), problem ? this.stopped(problem) : prose(isOver ? run.end : words));
+  }
+
+  private explain(): void {
+    const { stepping } = this;
+    if (!stepping) return;
+    const { run, state, at, kernel } = stepping;
+    const [, next = -1, , , , words = ""] = state.event(at) ?? [];
+    // At the end it is the instruction that the run came to.
+    const pc = next >= 0 ? next : (state.event(at - 1)?.[1] ?? -1);
+    const [text] = run.instructions.find(([, own]) => own === pc) ?? [""];
+    const names = [...namesIn(text), ...(kernel >= 0 ? ["kernel"] : [])];
+    this.report("explain", { names, text: next >= 0 ? words : run.end });
   }
 
   private stopped(problem: Problem): Child {

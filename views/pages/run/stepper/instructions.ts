@@ -29,3 +29,10 @@ function syntaxOf([, register, constant, number]: RegExpExecArray, from: number)
   if (number) return "synNumber";
   return from ? "text2" : "synKeyword";
 }
+
+/** What can be explained of an instruction: its opcode, and a function of the machine that it calls. */
+export function namesIn(text: string): readonly string[] {
+  const [, opcode = "", callee = ""] = /^(\w+) *(\S*)/.exec(text) ?? [];
+  // The functions of a program have no dot in their names.
+  return [`instruction/${opcode}`, ...(opcode === "call" && callee.includes(".") ? [callee] : [])];
+}
