@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from relax_core.ir.node import Node
-from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For, LaunchThread, Stmt
 from relax_core.ops.kernels.numbers import Plain
+from relax_core.simt.expressions import Expressions
 from relax_core.simt.lanes import Array, Mask
-from relax_core.simt.values import Value
 
 Part: TypeAlias = tuple[Stmt, Mask]
 """A statement, and the lanes in which it runs."""
@@ -21,17 +20,17 @@ class Frame:
 
     node: Stmt
     mask: Mask
-    part: Callable[["Frame"], Part | None]
-    """Returns part number `at`, and sets the variable of a loop; `None` behind the last one."""
+    part: Callable[["Frame", Expressions], Part | None]
+    """Returns part number `at`, and sets the variable of a loop; `None` behind the last one. It holds no lanes."""
     at: int = 0
     condition: Node | None = None
     """What decides which lanes take part, if not all of them need to."""
     span: tuple[Plain, Plain, Plain] | None = None
     """Of a loop: its first value, that behind the last one, and the step."""
 
-    def following(self) -> Part | None:
-        """Return the next part; `None` if there is none."""
-        found = self.part(self)
+    def following(self, expressions: Expressions) -> Part | None:
+        """Return the next part, for the lanes that compute with `expressions`; `None` if there is none."""
+        found = self.part(self, expressions)
         self.at += 1
         return found
 
@@ -42,22 +41,22 @@ class Frame:
 
 def body_of(node: Stmt, body: Stmt, mask: Mask) -> Frame:
     """Return the frame of a statement with one part."""
-    return Frame(node, mask, lambda frame: None if frame.at else (body, mask))
+    return Frame(node, mask, lambda frame, _: None if frame.at else (body, mask))
 
 
 def branches(node: Stmt, mask: Mask, parts: Sequence[tuple[Stmt, Array]], condition: Node | None = None) -> Frame:
     """Return the frame of a statement whose parts run one after the other, each for lanes of its own, if it has any."""
     taken = [(body, None if lanes.all() else lanes) for body, lanes in parts if lanes.any()]
-    return Frame(node, mask, lambda frame: taken[frame.at] if frame.at < len(taken) else None, condition=condition)
+    return Frame(node, mask, lambda frame, _: taken[frame.at] if frame.at < len(taken) else None, condition=condition)
 
 
-def counted(node: For | LaunchThread, mask: Mask, numbers: range, variables: dict[PrimVar, Value]) -> Frame:
+def counted(node: For | LaunchThread, mask: Mask, numbers: range) -> Frame:
     """Return the frame of a loop that makes the same iterations in all lanes."""
 
-    def part(frame: Frame) -> Part | None:
+    def part(frame: Frame, expressions: Expressions) -> Part | None:
         if frame.at == len(numbers):
             return None
-        variables[node.var] = numbers[frame.at]
+        expressions.state.variables[node.var] = numbers[frame.at]
         return node.body, mask
 
     return Frame(node, mask, part, span=(numbers.start, numbers.stop, numbers.step))

@@ -33,6 +33,10 @@ class Memory:
         self.on_the_way: Bools | None = None
         """Which cells an asynchronous copy goes to that nobody has waited for; `None` if no copy ever went here."""
 
+    def clear(self) -> None:
+        """Be as it was made."""
+        self.raw[:], self.written[:], self.is_all_written, self.on_the_way = 0, False, False, None
+
     def note_written(self, cells: Array) -> None:
         """Note that cells hold values."""
         if not self.is_all_written:

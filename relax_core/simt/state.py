@@ -95,6 +95,8 @@ class State:
         self.tag_of: dict[PrimVar, str] = {}
         self.allocated: dict[Node, Storage] = {}
         """What an allocation made: one that runs again gives the same memory."""
+        self._made: dict[Node, Memory] = {}
+        """Memory that allocations made, those included that a run that went back has not come to again."""
 
     def shared(self) -> list[Memory]:
         """Return the memory of the blocks."""
@@ -126,11 +128,15 @@ class State:
                 unsupported(node, f"memory of the scope `{scope or 'global'}` that a launch allocates")
 
     def _memory(self, node: Node, buffer: Buffer, kind: Kind, size_bytes: int) -> Memory:
+        if node in self._made:
+            self._made[node].clear()
+            return self._made[node]
         root = node.var if isinstance(node, Allocate) else buffer
         cell = self.launch.cell_bytes.get(root, numpy_type(scalar_of(buffer.dtype)).itemsize)
         blocks = self.lanes.block_count
         copies = blocks if kind == "shared" else blocks * self.lanes.grid.warp_count if kind == "warp" else 1
-        return Memory(buffer.name, kind, np.zeros(size_bytes * copies, np.uint8), cell, copies)
+        self._made[node] = Memory(buffer.name, kind, np.zeros(size_bytes * copies, np.uint8), cell, copies)
+        return self._made[node]
 
 
 def unsupported(node: Node, what: str = "") -> NoReturn:

@@ -97,14 +97,14 @@ class Statements:
     def following(self) -> Part | None:
         """Return what comes next in the innermost statement; `None` if it is done, and left."""
         frame = self.frames[-1]
-        part = frame.following()
+        part = frame.following(self.expressions)
         if part is None:
             self.frames.pop()
         return part
 
     def _sequence(self, node: SeqStmt, mask: Mask) -> Frame:
         stmts = node.stmts
-        return Frame(node, mask, lambda frame: (stmts[frame.at], mask) if frame.at < len(stmts) else None)
+        return Frame(node, mask, lambda frame, _: (stmts[frame.at], mask) if frame.at < len(stmts) else None)
 
     def _store(self, node: BufferStore, mask: Mask) -> None:
         self.state.launch.traffic.compute(node.value, mask, self.state.lanes)
@@ -113,22 +113,12 @@ class Statements:
         self.expressions.accesses.store(node.buffer, indices, value, node, mask)
 
     def _for(self, node: For, mask: Mask) -> Frame:
-        evaluate, variables = self.expressions.evaluate, self.state.variables
+        evaluate = self.expressions.evaluate
         start, extent = (data_of(evaluate(item, mask)) for item in (node.start, node.extent))
         step = 1 if node.step is None else data_of(evaluate(node.step, mask))
         if not any(is_array(item) for item in (start, extent, step)):
-            return counted(node, mask, range(int(start), int(start) + int(extent), int(step)), variables)
-        full = self.state.lanes.full(mask)
-        count = np.broadcast_to(-(-np.asarray(extent) // step), (self.state.lanes.count,))
-        most = int(count[full].max(initial=0))
-
-        def part(frame: Frame) -> Part | None:
-            if frame.at == most:
-                return None
-            variables[node.var] = start + frame.at * step
-            return node.body, _whole(full & (frame.at < count))
-
-        return Frame(node, mask, part, condition=node.extent, span=(start, start + extent, step))
+            return counted(node, mask, range(int(start), int(start) + int(extent), int(step)))
+        return Frame(node, mask, _iteration, condition=node.extent, span=(start, start + extent, step))
 
     def _block(self, node: Block, mask: Mask) -> Frame | None:
         """Enter an instance of a block: its init runs where every reduction variable is at its start."""
@@ -162,9 +152,9 @@ class Statements:
         return found
 
     def _while(self, node: While, mask: Mask) -> Frame:
-        def part(frame: Frame) -> Part | None:
-            before = self.state.lanes.full(frame.mask)
-            active = before & self.expressions.condition(node.condition, before)
+        def part(frame: Frame, expressions: Expressions) -> Part | None:
+            before = expressions.state.lanes.full(frame.mask)
+            active = before & expressions.condition(node.condition, before)
             frame.mask = active
             return (node.body, _whole(active)) if active.any() else None
 
@@ -211,7 +201,7 @@ class Statements:
             return body_of(node, node.body, mask)
         if kind in ("vthread", "cthread"):
             numbers = range(int(data_of(self.expressions.evaluate(node.extent, mask))))
-            return counted(node, mask, numbers, self.state.variables)
+            return counted(node, mask, numbers)
         unsupported(node, f"a launch of `{node.tag}`")
 
     def _allocate(self, node: Allocate, mask: Mask) -> Frame:
@@ -379,6 +369,19 @@ class Statements:
     def _combined(self, reducer: CommReducer, left: tuple[Value, ...], right: tuple[Value, ...]) -> tuple[Value, ...]:
         self.state.variables.update(zip(reducer.params, (*left, *right), strict=True))
         return tuple(self.expressions.evaluate(item, None) for item in reducer.results)
+
+
+def _iteration(frame: Frame, expressions: Expressions) -> Part | None:
+    """Return an iteration of a loop whose bounds differ between lanes: for those that have it."""
+    assert isinstance(frame.node, For), "only a `for` has bounds"
+    assert frame.span is not None
+    start, stop, step = frame.span
+    lanes = expressions.state.lanes
+    active = lanes.full(frame.mask) & np.broadcast_to(np.less(frame.at * step, stop - start), (lanes.count,))
+    if not active.any():
+        return None
+    expressions.state.variables[frame.node.var] = start + frame.at * step
+    return frame.node.body, _whole(active)
 
 
 def scope_of(call: Intrinsic) -> str:

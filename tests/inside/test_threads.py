@@ -11,8 +11,10 @@ import pytest
 import relax_core as rc
 from relax_core.diagnostics import CompileError, RunError
 from relax_core.engine.debug.requests import WarpOrder
-from relax_core.inside.threads.looking import owners_of, roots_of, values_of
-from relax_core.inside.threads.stepper import ThreadStepper
+from relax_core.inside.threads.block import BlockRun, Order
+from relax_core.inside.threads.looking import owners_of, roots_of, touches_of, values_of
+from relax_core.inside.threads.moves import move_threads
+from relax_core.inside.threads.stepper import SPACING, ThreadStepper
 from relax_core.present.running.inside_models import InsideView, ThreadsHere
 from relax_core.simt.kernels import launch_of
 from tests.simt.test_kernels import HEAD, counted
@@ -29,9 +31,11 @@ TILE = KERNELS["a tile that is turned around"]["text"]
 LOOP = KERNELS["a loop without its second barrier"]["text"]
 
 
-def stepper_of(text: str, block: int = 0, order: WarpOrder = "forward", seed: int | None = None) -> ThreadStepper:
+def stepper_of(
+    text: str, block: int = 0, order: WarpOrder = "forward", seed: int | None = None, spacing: int = SPACING
+) -> ThreadStepper:
     module = rc.parse(HEAD + text, "kernel.py")
-    return ThreadStepper(launch_of(module, "main", counted(module)), block, order, seed)
+    return ThreadStepper(launch_of(module, "main", counted(module)), block, order, seed, spacing)
 
 
 def here(view: InsideView) -> ThreadsHere:
@@ -47,11 +51,16 @@ def threads_of(text: str, **chosen: Any) -> rc.Threads:
 
 def state_of(stepper: ThreadStepper) -> list[tuple[str, bytes, bytes, bytes]]:
     """Return all memory with its owners, and where each warp stands."""
-    run = stepper.run
+    return state_of_block(stepper.run)
+
+
+def state_of_block(run: BlockRun) -> list[tuple[str, bytes, bytes, bytes]]:
+    """Return all memory with its owners, who touched it, and where each warp stands."""
     found: list[tuple[str, bytes, bytes, bytes]] = []
     for root in roots_of(run):
         values, undefined = values_of(run, root)
-        found.append((root.name, np.where(undefined, 0, values).tobytes(), undefined.tobytes(),
+        touched = b"".join(np.ascontiguousarray(item).tobytes() for item in touches_of(run, root))
+        found.append((root.name, np.where(undefined, 0, values).tobytes() + touched, undefined.tobytes(),
                       owners_of(run, root).tobytes()))  # fmt: skip
     places = [(warp.is_waiting, id(warp.next[0]) if warp.next else 0, len(warp.frames)) for warp in run.warps]
     return [*found, ("places", repr(places).encode(), b"", b"")]
@@ -87,6 +96,36 @@ def test_every_statement_is_come_back_to_as_it_was(name: str) -> None:
         alike = [item for item in state_of(stepper) if item[0] != "places"]
         assert alike == [item for item in state_of(fresh) if item[0] != "places"]
         assert [warp.is_waiting for warp in stepper.run.warps] == [warp.is_waiting for warp in fresh.run.warps]
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_warps_that_go_together_come_to_where_they_come_one_by_one(name: str, order: Order) -> None:
+    text = KERNELS[name]["text"]
+    stepper, module = stepper_of(text, 0, order, spacing=2), rc.parse(HEAD + text, "kernel.py")
+    stepper.explore(60)
+    assert stepper.total is not None
+    alone = BlockRun(launch_of(module, "main", counted(module)), 0, order)
+    while alone.running is not None:
+        if alone.clock % 3 == 0:
+            stepper.move_to(alone.clock)
+            assert state_of(stepper)[:-1] == state_of_block(alone)[:-1]
+            assert [warp.is_waiting for warp in stepper.run.warps] == [warp.is_waiting for warp in alone.warps]
+        alone.step()
+    assert alone.clock == stepper.total
+
+
+def test_searches_that_pass_over_what_warps_did_together_find_what_is_there() -> None:
+    text = LOOP.replace("S[63 - tx]\n", 'S[63 - tx]\n        T.tvm_storage_sync("shared")\n')
+    text = text.replace("range(4)", "range(40)").replace("k * 64 + tx", "(k * 64 + tx) % 256")
+    stepper, plain = stepper_of(text, spacing=16), stepper_of(text, spacing=1 << 30)
+    for item in (stepper, plain):
+        item.explore(60)
+    assert not stepper.found
+    for value in Random(1).sample(range(40), 12):
+        for move in (f"k={value}, tx=40", "write S[7]", "write acc[40, 0]", "k=40", "race"):
+            assert move_threads(stepper, move, 0) == move_threads(plain, move, 0) == (move not in ("k=40", "race"))
+            assert stepper.clock == plain.clock
 
 
 def test_copies_far_apart_lead_to_the_same_states() -> None:

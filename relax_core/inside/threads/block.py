@@ -8,53 +8,23 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.inside.threads.touched import Touches
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, Intrinsic
 from relax_core.ir.tir import AssertStmt, BufferStore, Evaluate, IfThenElse, Stmt
-from relax_core.ops.kernels.numbers import Plain, is_array
+from relax_core.ops.kernels.numbers import is_array
 from relax_core.simt.frames import Frame, Part, body_of
-from relax_core.simt.hazards import NOBODY
+from relax_core.simt.hazards import NOBODY, Shadow
 from relax_core.simt.kernels import LaunchStart
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
 from relax_core.simt.memory import Memory, Registers, View
 from relax_core.simt.state import Flight, Launch, State
 from relax_core.simt.statements import Statements, meets
-from relax_core.simt.traffic import Traffic, Way
-from relax_core.simt.values import Partly, Value, data_of, lanes_first
+from relax_core.simt.values import Partly, Value, data_of
 
 Order: TypeAlias = Literal["forward", "backward", "turns"]
 """Which warp goes on: one up to the next barrier, from the first or from the last one, or each a statement in turn."""
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
-
-
-class Touches(Traffic):
-    """How often each element of memory was touched, and by which statement last."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clock = 0
-        self.of: dict[Memory, tuple[Array, Array]] = {}
-        """For each cell the count, and the number of the last statement, -1 for none."""
-
-    def note(self, view: View, at: Plain, access: tuple[Node, Way], mask: Mask, lanes: Lanes) -> None:
-        """Count an access."""
-        counts, last = self.cells_of(view.memory)
-        cells = np.asarray(at) if mask is None and is_array(at) and len(at) == lanes.count else (
-            lanes_first(at, lanes.count)[lanes.full(mask)]
-        )  # fmt: skip
-        cells = cells.reshape(-1)
-        per_element = view.dtype.itemsize // view.memory.cell_bytes
-        if per_element > 1:
-            cells = (cells[:, None] * per_element + np.arange(per_element)).reshape(-1)
-        np.add.at(counts, cells, 1)
-        last[cells] = self.clock
-
-    def cells_of(self, memory: Memory) -> tuple[Array, Array]:
-        """Return the counts and the last statements of a memory."""
-        if memory not in self.of:
-            cells = len(memory.written)
-            self.of[memory] = np.zeros(cells, np.int32), np.full(cells, -1, np.int32)
-        return self.of[memory]
 
 
 class WarpRun(Statements):
@@ -68,7 +38,6 @@ class WarpRun(Statements):
         """The statement that it runs next, and in which lanes; `None` at the end."""
         self.is_waiting = False
         self.frames.append(body_of(start.body, start.body, None))
-        self.arrive()
 
     @property
     def is_ready(self) -> bool:
@@ -101,8 +70,8 @@ def is_step(node: Stmt) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _KeptWarp:
-    """All that a warp needs to go on from a statement."""
+class _KeptLanes:
+    """All that the lanes of a warp, or of a block, need to go on from a statement."""
 
     frames: tuple[Frame, ...]
     next: Part | None
@@ -118,10 +87,13 @@ class Kept:
 
     clock: int
     last: int
-    warps: tuple[_KeptWarp, ...]
+    warps: tuple[_KeptLanes, ...]
+    """None where all of them had met."""
+    whole: _KeptLanes | None
+    """The lanes of all warps, which had met and not gone on."""
     allocated: dict[Node, Any]
     memories: tuple[tuple[Memory, tuple[Array, ...]], ...]
-    shadows: tuple[tuple[Memory, tuple[Array, ...]], ...]
+    shadows: tuple[tuple[Memory, Shadow, tuple[Array, ...]], ...]
     touches: tuple[tuple[Memory, tuple[Array, ...]], ...]
     barriers: tuple[Array, Array]
 
@@ -129,7 +101,7 @@ class Kept:
     def size_bytes(self) -> int:
         """What it takes."""
         parts = (*self.memories, *self.shadows, *self.touches)
-        return sum(array.nbytes for _, arrays in parts for array in arrays)
+        return sum(array.nbytes for *_, arrays in parts for array in arrays)
 
 
 class BlockRun:
@@ -143,9 +115,14 @@ class BlockRun:
         self.whole = Statements(State(self.launch, Lanes(start.grid, block, 1), {}))
         self.warps = [WarpRun(start, self.launch, at, self.whole.state) for at in range(start.grid.warp_count)]
         self.clock = 0
+        self.order: Order | None = order if seed is None else None
+        """`None` for a random one."""
         self._last = NOBODY
         self._choose: Callable[[list[int]], int] = self._chooser(order, seed)
-        self._running = self._chosen()
+        self.whole.frames.append(body_of(start.body, start.body, None))
+        self.first = self.kept_whole()
+        """A copy in front of all statements."""
+        self.restore(self.first)
 
     @property
     def running(self) -> WarpRun | None:
@@ -242,38 +219,60 @@ class BlockRun:
 
     def kept(self) -> Kept:
         """Return a copy to go on from."""
+        return self._kept(tuple(_kept_lanes(warp) for warp in self.warps), None)
+
+    def kept_whole(self) -> Kept:
+        """Return a copy to go on from of a block whose warps have met."""
+        return self._kept((), _kept_lanes(self.whole))
+
+    def _kept(self, warps: tuple[_KeptLanes, ...], whole: _KeptLanes | None) -> Kept:
         state = self.whole.state
         self.whole.expressions.accesses.flush()
         return Kept(
             self.clock,
-            self._last,
-            tuple(_kept_warp(warp) for warp in self.warps),
-            dict(state.allocated),
+            self._last if whole is None else NOBODY,
+            warps,
+            whole,
+            {node: item for node, item in state.allocated.items() if isinstance(item, Memory)},
             tuple((item, _kept_memory(item)) for item in self.memories),
-            tuple((memory, shadow.copied()) for memory, shadow in state.shadow_of.items()),
+            tuple((memory, shadow, shadow.copied()) for memory, shadow in state.shadow_of.items()),
             tuple((memory, (of[0].copy(), of[1].copy())) for memory, of in self.touches.of.items()),
             (state.barriers.of_block.copy(), state.barriers.of_warp.copy()),
         )  # fmt: skip
 
     def restore(self, kept: Kept) -> None:
-        """Stand where the copy was made."""
+        """Stand where the copy was made: warps that had met have gone on to their next statements."""
+        self._restore_memory(kept)
+        self.whole.frames = []
+        for warp, old in zip(self.warps, kept.warps, strict=False):
+            _restore_lanes(warp, old)
+        if kept.whole is not None:
+            self.touches.clock = kept.clock - 1
+            for warp in self.warps:
+                _take_lanes(warp, kept.whole)
+                warp.expressions.fixed |= self.whole.expressions.fixed
+                warp.arrive()
+        self._running = self._chosen()
+
+    def restore_whole(self, kept: Kept) -> None:
+        """Stand where a copy was made of warps that had met."""
+        assert kept.whole is not None
+        self._restore_memory(kept)
+        _restore_lanes(self.whole, kept.whole)
+
+    def _restore_memory(self, kept: Kept) -> None:
         state = self.whole.state
         self.clock, self._last = kept.clock, kept.last
-        for warp, old in zip(self.warps, kept.warps, strict=True):
-            _restore_warp(warp, old)
         _refill(state.allocated, kept.allocated)
         for memory, (raw, written, is_all_written, *on_the_way) in kept.memories:
             memory.raw[:], memory.written[:], memory.is_all_written = raw, written, bool(is_all_written)
             memory.on_the_way = on_the_way[0].copy() if on_the_way else None
-        shadows = dict(kept.shadows)
-        for memory, shadow in list(state.shadow_of.items()):
-            if memory in shadows:
-                shadow.restore(shadows[memory])
-            else:
-                del state.shadow_of[memory]
+        state.shadow_of.clear()
+        for memory, shadow, known in kept.shadows:
+            shadow.restore(known)
+            state.shadow_of[memory] = shadow
         self.touches.of = {memory: (counts.copy(), last.copy()) for memory, (counts, last) in kept.touches}
         state.barriers.of_block[:], state.barriers.of_warp[:] = kept.barriers
-        self._running = self._chosen()
 
 
 def _kept_memory(memory: Memory) -> tuple[Array, ...]:
@@ -297,30 +296,68 @@ def _tables(state: State) -> tuple[dict[Any, Any], ...]:
     return state.variables, state.places, state.storage, state.allocated, state.fragments
 
 
-def _kept_warp(warp: WarpRun) -> _KeptWarp:
-    state = warp.state
+def _kept_lanes(lanes: Statements) -> _KeptLanes:
+    state = lanes.state
     own = [item for item in state.allocated.values() if isinstance(item, Registers)]
-    return _KeptWarp(
-        tuple(frame.copied() for frame in warp.frames),
-        warp.next,
-        warp.is_waiting,
+    return _KeptLanes(
+        tuple(frame.copied() for frame in lanes.frames),
+        lanes.next if isinstance(lanes, WarpRun) else None,
+        isinstance(lanes, WarpRun) and lanes.is_waiting,
         tuple(dict(item) for item in _tables(state)),
         (tuple(state.flights), state.group_count),
         tuple((item.rows, list(item.rows)) for item in own),
     )
 
 
-def _restore_warp(warp: WarpRun, kept: _KeptWarp) -> None:
-    warp.frames[:] = [frame.copied() for frame in kept.frames]
-    warp.next, warp.is_waiting = kept.next, kept.is_waiting
-    for table, old in zip(_tables(warp.state), kept.tables, strict=True):
+def _restore_lanes(lanes: Statements, kept: _KeptLanes) -> None:
+    lanes.frames[:] = [frame.copied() for frame in kept.frames]
+    if isinstance(lanes, WarpRun):
+        lanes.next, lanes.is_waiting = kept.next, kept.is_waiting
+    for table, old in zip(_tables(lanes.state), kept.tables, strict=True):
         _refill(table, old)
-    warp.state.flights[:], warp.state.group_count = kept.flights
+    lanes.state.flights[:], lanes.state.group_count = kept.flights
     for rows, old in kept.rows:
         rows[:] = old
 
 
+def _take_lanes(warp: WarpRun, kept: _KeptLanes) -> None:
+    """Let a warp stand where all have met: every lane is there, so that no mask is left in a frame."""
+    inside, count = warp.state.lanes.inside, warp.state.lanes.grid.thread_count
+    rows_of = {id(rows): [_lanes_of(item, inside, count) for item in old] for rows, old in kept.rows}
+
+    def taken(item: Any) -> Any:
+        match item:
+            case Registers():
+                return replace(item, rows=rows_of[id(item.rows)])
+            case Memory() | View():
+                return item
+            case _:
+                return _lanes_of(item, inside, count)
+
+    warp.frames[:] = [
+        replace(
+            frame, mask=None,
+            span=None if frame.span is None else tuple(_lanes_of(item, inside, count) for item in frame.span),
+        )
+        for frame in kept.frames
+    ]  # fmt: skip
+    for table, old in zip(_tables(warp.state), kept.tables, strict=True):
+        _refill(table, {key: taken(item) for key, item in old.items()})
+    warp.state.flights.clear()
+
+
+def _lanes_of(value: Any, inside: Array, count: int) -> Any:
+    """Return what some lanes have of a value of `count` lanes; one row is that of all."""
+    match value:
+        case Partly(data=data, undefined=undefined):
+            lost = undefined[inside]
+            own = _lanes_of(data, inside, count)
+            return Partly(own, lost) if lost.any() else own
+        case _:
+            return value[inside] if is_array(value) and value.ndim and len(value) == count else value
+
+
 def _refill(table: dict[Any, Any], old: dict[Any, Any]) -> None:
-    # Loops that were entered hold the table itself.
+    # What evaluates holds the table itself.
     table.clear()
     table.update(old)

@@ -46,6 +46,11 @@ class Root:
     """What allocates it."""
     is_written: bool
 
+    @property
+    def cell_count(self) -> int:
+        """How many cells of memory an element has."""
+        return 1 if self.memory is None else numpy_type(self.dtype).itemsize // self.memory.cell_bytes
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
@@ -109,8 +114,7 @@ def values_of(run: BlockRun, root: Root) -> tuple[Array, Array]:
     kind = numpy_type(root.dtype)
     if root.memory is not None:
         memory = root.memory
-        per_cell = kind.itemsize // memory.cell_bytes
-        undefined: Array = np.asarray(~memory.written.reshape(-1, per_cell).all(axis=1))
+        undefined: Array = np.asarray(~memory.written.reshape(-1, root.cell_count).all(axis=1))
         return memory.raw.view(kind).reshape(root.shape).copy(), undefined.reshape(root.shape)
     values, undefined = np.zeros(root.shape, kind), np.ones(root.shape, np.bool_)
     assert root.node is not None
@@ -143,7 +147,7 @@ def owners_of(run: BlockRun, root: Root) -> Array:
     shadow = None if memory is None else run.whole.state.shadow_of.get(memory)
     if memory is None or shadow is None:
         return found
-    first = shadow.writers[:: numpy_type(root.dtype).itemsize // memory.cell_bytes]
+    first = shadow.writers[:: root.cell_count]
     threads = run.grid.thread_count
     return np.where(first == NOBODY, -1, first % threads).reshape(root.shape)
 
@@ -153,8 +157,7 @@ def touches_of(run: BlockRun, root: Root) -> tuple[Array, Array]:
     if root.memory is None:
         return np.zeros(root.shape, np.int64), np.full(root.shape, -1, np.int64)
     counts, last = run.touches.cells_of(root.memory)
-    per_cell = numpy_type(root.dtype).itemsize // root.memory.cell_bytes
-    return counts[::per_cell].reshape(root.shape), last[::per_cell].reshape(root.shape)
+    return counts[:: root.cell_count].reshape(root.shape), last[:: root.cell_count].reshape(root.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

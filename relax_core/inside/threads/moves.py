@@ -6,19 +6,25 @@ barrier back barrier       to where all threads wait that come: the last one arr
 race    back race          to a statement of which something is told that is wrong
 """
 
+from functools import partial
 from typing import NoReturn
+
+import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.inside.moves import WHAT, Move, parse_move
-from relax_core.inside.threads.block import BlockRun, WarpRun
+from relax_core.inside.threads.block import BlockRun, Kept, WarpRun
 from relax_core.inside.threads.conditions import Condition, makes_nan, variables_around
-from relax_core.inside.threads.looking import element_of, glance, roots_of
+from relax_core.inside.threads.looking import Root, glance, roots_of
 from relax_core.inside.threads.stepper import ThreadStepper, Wanted
 from relax_core.ir.node import preorder
-from relax_core.ir.tir import For, LaunchThread, Stmt
+from relax_core.ir.tir import BufferStore, For, LaunchThread, Stmt
+from relax_core.ops.kernels.numbers import is_array
 from relax_core.simt.frames import Frame
 from relax_core.simt.lanes import WARP
+from relax_core.simt.memory import View
 from relax_core.simt.statements import meets
+from relax_core.simt.values import data_of
 from relax_core.source import Source, Span
 
 
@@ -57,9 +63,15 @@ class _ThreadMover:
             case "race":
                 return stepper.find_report(is_back=move.is_back)
             case "values":
-                return stepper.find(self._in_loops(move), after=-1)
+                return stepper.find(self._in_loops(move), after=-1, excludes=partial(_never_there, move))
             case "nan":
                 return stepper.find(makes_nan, after=-1)
+            case "write":
+                root, cell = self._element(move)
+                wanted = _writes(root, cell)
+                if move.is_back:
+                    return stepper.find_back(wanted)
+                return stepper.find(wanted, excludes=lambda first, second: not _touches(root, cell, first, second))
             case _:
                 wanted = self._wanted(move)
                 return stepper.find_back(wanted) if move.is_back else stepper.find(wanted)
@@ -79,8 +91,6 @@ class _ThreadMover:
                 return is_last_at_barrier
             case "line":
                 return self._of_line(move.number or 0)
-            case "write":
-                return self._writes(move)
             case "if":
                 return Condition(self._stepper.run, self._stepper.start.body, move.text).holds
             case _:
@@ -89,7 +99,7 @@ class _ThreadMover:
     def _of_line(self, line: int) -> Wanted:
         return lambda run: (node := next_of(run)) is not None and node.span is not None and node.span.line == line
 
-    def _writes(self, move: Move) -> Wanted:
+    def _element(self, move: Move) -> tuple[Root, tuple[int, ...]]:
         cell = tuple(value for _, value in move.values)
         root = next((item for item in roots_of(self._stepper.run) if item.name == move.name), None)
         if root is None:
@@ -97,12 +107,7 @@ class _ThreadMover:
             self._refuse(f"there is no buffer `{move.name}`", f"there are {names}")
         if len(cell) != len(root.shape) or not all(0 <= at < size for at, size in zip(cell, root.shape, strict=True)):
             self._refuse(f"`{move.name}` of shape {root.shape} has no such element", "")
-
-        def wanted(run: BlockRun) -> bool:
-            seen = glance(run, run.running).seen if run.running is not None else ()
-            return any(item.is_write and item.name == move.name and item.indices == cell for item in seen)
-
-        return wanted
+        return root, cell
 
     def _in_loops(self, move: Move) -> Wanted:
         body = self._stepper.start.body
@@ -119,8 +124,10 @@ class _ThreadMover:
             around = {var.name: warp.state.variables[var] for var in variables_around(warp)}
             if not all(name in around for name, _ in move.values):
                 return False
-            lanes = warp.state.lanes.full(warp.next[1]).nonzero()[0].tolist()
-            return any(all(element_of(around[name], lane) == value for name, value in move.values) for lane in lanes)
+            lanes = warp.state.lanes.full(warp.next[1])
+            for name, value in move.values:
+                lanes = lanes & (data_of(around[name]) == value)
+            return bool(lanes.any())
 
         return wanted
 
@@ -176,6 +183,51 @@ class _ThreadMover:
     def _refuse(self, message: str, hint: str) -> NoReturn:
         span = Span(Source(WHAT, self._text), 0, len(self._text))
         raise CompileError((Diagnostic("TI003", message, span, hint),))
+
+
+def _writes(root: Root, cell: tuple[int, ...]) -> Wanted:
+    def wanted(run: BlockRun) -> bool:
+        warp = run.running
+        if warp is None or warp.next is None:
+            return False
+        if isinstance(node := warp.next[0], BufferStore):
+            place = warp.state.places.get(node.buffer)
+            if root.memory is not (place.memory if isinstance(place, View) else None):
+                return False
+        return any(item.is_write and item.name == root.name and item.indices == cell for item in glance(run, warp).seen)
+
+    return wanted
+
+
+def _touches(root: Root, cell: tuple[int, ...], first: Kept, second: Kept) -> bool:
+    """Tell whether an element may have been touched between two places."""
+    if root.memory is None:
+        return True
+    at = int(np.ravel_multi_index(cell, root.shape)) if cell else 0
+    cells = slice(at * root.cell_count, (at + 1) * root.cell_count)
+    counts = [
+        next((counts[cells].sum() for memory, (counts, _) in kept.touches if memory is root.memory), 0)
+        for kept in (first, second)
+    ]
+    return counts[0] != counts[1]
+
+
+def _never_there(move: Move, first: Kept, second: Kept) -> bool:
+    """Tell whether a loop that all warps are in at both places has a value neither there nor on the way."""
+    if first.whole is None or second.whole is None:
+        return False
+    wanted = dict(move.values)
+    for one, other in zip(first.whole.frames, second.whole.frames, strict=False):
+        if one.node is not other.node:
+            return False
+        name = loop_name(one)
+        if one.span is not None and name in wanted and not any(map(is_array, (*one.span, *(other.span or ())))):
+            start, _, step = one.span
+            if not start + (one.at - 1) * step <= wanted[name] <= start + (other.at - 1) * step:
+                return True
+        if one.at != other.at:
+            return False
+    return False
 
 
 def loop_name(frame: Frame) -> str:
