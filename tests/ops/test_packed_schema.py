@@ -130,7 +130,7 @@ def test_the_table_reads_back_and_says_what_it_writes() -> None:
     for name, spec in PACKED.items():
         assert parse_schema(str(spec.schema)) == spec.schema
         assert spec.summary
-        assert name.startswith(("libtorch_", "vm.builtin.", "relax.run."))
+        assert name.startswith(("libtorch_", "vm.builtin.", "relax.run.", "runtime.disco."))
         assert not (spec.is_pure and spec.writes)
         if name.startswith("libtorch_"):
             assert name.endswith("_") or name.endswith("_out") == bool(spec.outputs)

@@ -7,6 +7,7 @@ from relax_core.ops.packed.spec import Facts, PackedSpec, spec_of
 
 _CACHE = "vm.builtin.attention_kv_cache_"
 _STATE = "vm.builtin.kv_state_"
+_DISCO = "runtime.disco."
 _SAMPLE = "vm.builtin.sample_top_p_from_"
 
 
@@ -38,6 +39,15 @@ SPECS: tuple[PackedSpec, ...] = (
               "Gives back memory that nothing uses, of which there is none here."),
     _stateful("vm.builtin.tuple_reset_item(any tuple, int index) -> ()",
               "Ends the life of a field, which no program reads again; here it stays."),
+
+    spec_of(f"{_DISCO}allreduce(Tensor data, int[] op_type, int in_group, Tensor(a!) out) -> Tensor(a!)",
+            "The tensor of the one worker that there is: reduced over it alone, it stays."),
+    spec_of(f"{_DISCO}allgather(Tensor data, int in_group, Tensor(a!) out) -> Tensor(a!)",
+            "The tensor as often as there are workers, which are taken to have the same as this one."),
+    spec_of(f"{_DISCO}broadcast_from_worker0(Tensor data, int in_group, Tensor(a!) out) -> Tensor(a!)",
+            "The tensor of the first worker."),
+    spec_of(f"{_DISCO}scatter_from_worker0(Tensor data, int in_group, Tensor(a!) out) -> Tensor(a!)",
+            "The part of the first worker: the first element of the first axis."),
 
     spec_of(f"{_SAMPLE}logits(Tensor logits, float temperature, float top_p, float uniform_sample) -> int",
             "A token by softmax(logits / temperature), of the most probable ones that have `top_p` together."

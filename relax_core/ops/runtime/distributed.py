@@ -90,9 +90,9 @@ def _part(data: np.ndarray[Any, Any], count: int, axis: int) -> Any:
 
 _ONE_PROCESS = "It is about several workers, and a run is one process: it gets what the first of them would."
 
-SPECS = realized(
-    "shown",
-    _ONE_PROCESS,
+_EXCHANGED = realized(
+    "lowering",
+    "LegalizeOps makes it a call of the runtime's function. A run is one worker, the first; the others have the same.",
     OpSpec("relax.ccl.allreduce", (X, Param("op_type", "prim", "string", default="sum"), _IN_GROUP), _infer_reduce,
            "Reduce over the workers.", evaluate=_copy, see=_SEE),
     OpSpec("relax.ccl.allgather", (X, _WORKERS, _IN_GROUP), _infer_gather, "Join what the workers have.",
@@ -101,6 +101,11 @@ SPECS = realized(
            evaluate=_copy, see=_SEE),
     OpSpec("relax.ccl.scatter_from_worker0", (X, _WORKERS, Param("axis", "prim", "int64", default=0)),
            _infer_scatter, "Divide what the first worker has.", evaluate=_only(2, _part), see=_SEE),
+)  # fmt: skip
+
+SPECS = _EXCHANGED + realized(
+    "shown",
+    _ONE_PROCESS,
     OpSpec("relax.dist.annotate_sharding", (_INPUT, *_MESH), infer_same, "Say how a tensor is divided.",
            evaluate=_copy, see=_SEE_DIST),
     OpSpec("relax.dist.redistribute", (_INPUT, *_MESH), infer_same, "Divide a tensor otherwise.", evaluate=_copy,

@@ -37,6 +37,7 @@ from relax_core.ops.show import show_type
 from relax_core.ops.spec import Legalize, Legalized, OpSpec, OpTypeError
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.functions import rewrite_functions
+from relax_core.passes.relax.operators.exchange import with_exchanges
 from relax_core.passes.relax.runtime.size_conditions import depends_on_sizes
 
 Signature: TypeAlias = tuple[object, ...]
@@ -130,6 +131,10 @@ class LegalizeOpsOptions:
             object.__setattr__(self, field_name, tuple(_operator(name) for name in names))
         object.__setattr__(self, "functions", _words(self.functions))
 
+    def is_chosen(self, name: str) -> bool:
+        """Tell whether the operator `name` is lowered."""
+        return name not in self.skip_ops and (not self.operators or name in self.operators)
+
     def how(self, name: str) -> str | None:
         """Return the choice for the operator `name`."""
         return next((how for key, how in self.custom if key == name), None)
@@ -158,7 +163,12 @@ def run(module: IRModule, options: LegalizeOpsOptions, ctx: PassContext) -> IRMo
             known = ", ".join(var.name for var, _ in module.relax_functions)
             message = f"LegalizeOps(functions=...): the module has no Relax function {name}"
             ctx.fail("PS007", message, module, f"its Relax functions: {known}")
-    return legalized(module, options, ctx, MappingProxyType({}))
+
+    def is_chosen(function: GlobalVar, name: str) -> bool:
+        is_meant = not options.functions or function.name in options.functions
+        return is_meant and options.is_chosen(name) and options.how(name) is None
+
+    return legalized(with_exchanges(module, ctx, is_chosen), options, ctx, MappingProxyType({}))
 
 
 def legalized(
@@ -197,20 +207,16 @@ class _Legalization:
     def legalize(self, node: Node) -> Node | None:
         """Rule: operator call -> call_tir of its prim func."""
         match node:
-            case Call(op=Op(name="relax.call_tir_with_grad" as name), args=(callee, arguments, *_)) if self.is_chosen(
-                name
+            case Call(op=Op(name="relax.call_tir_with_grad" as name), args=(callee, arguments, *_)) if (
+                self.options.is_chosen(name)
             ):
                 self.ctx.remark(node, "applied", "call_tir_with_grad becomes call_tir; its gradient is not asked for")
                 return Call(Op("relax.call_tir"), (callee, arguments), type_args=node.type_args)
-            case Call(op=Op(name=name)) if self.is_chosen(name) and (spec := OPS.get(name)) is not None:
+            case Call(op=Op(name=name)) if self.options.is_chosen(name) and (spec := OPS.get(name)) is not None:
                 how = self.options.how(name)
                 return self.default(node, spec) if how is None else self.custom(node, spec, how)
             case _:
                 return None
-
-    def is_chosen(self, name: str) -> bool:
-        chosen = self.options.operators
-        return name not in self.options.skip_ops and (not chosen or name in chosen)
 
     def default(self, call: Call, spec: OpSpec) -> Call | None:
         if spec.legalize is None:

@@ -9,7 +9,7 @@ import numpy as np
 from relax_core.vm.context import Context
 from relax_core.vm.objects.values import Array
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
-from relax_core.vm.runtime_library import kv_cache, paged_attention, paged_cache, rnn_state, sampling, sequences
+from relax_core.vm.runtime_library import disco, kv_cache, paged_attention, paged_cache, rnn_state, sampling, sequences
 
 
 def _shape_to_tensor(given: Given) -> Array:
@@ -34,6 +34,10 @@ FUNCTIONS: Mapping[str, Callable[[Given], Any]] = MappingProxyType(
         "relax.run.shape_to_tensor": _shape_to_tensor,
         "vm.builtin.memory_manager.clear": _clear_memory,
         "vm.builtin.tuple_reset_item": _reset_item,
+        "runtime.disco.allreduce": disco.broadcast,
+        "runtime.disco.allgather": disco.gather,
+        "runtime.disco.broadcast_from_worker0": disco.broadcast,
+        "runtime.disco.scatter_from_worker0": disco.scatter,
         "vm.builtin.sample_top_p_from_logits": sampling.sample_top_p_from_logits,
         "vm.builtin.sample_top_p_from_prob": sampling.sample_top_p_from_prob,
         "vm.builtin.multinomial_from_uniform": sampling.multinomial_from_uniform,
