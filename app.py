@@ -17,6 +17,7 @@ from views.manifests import MANIFESTS
 from views.shell.headers import Headers
 from views.shell.navigation import open_page, page_file
 from views.state.session import is_first_look
+from views.worker.program import open_given_program
 from views.worker.recordings import opened_path
 
 ROOT = Path(__file__).parent
@@ -38,7 +39,9 @@ else:
         for noun, item in MANIFESTS.items()
     ]
     shown = st.navigation(pages, position="top")
-    # Who starts the app on a recording sees it first; an address says something else.
-    if opened_path() and is_first_look() and not st.query_params and shown.url_path == "":
-        open_page("pipeline")
+    # Who starts the app on a file sees it first; an address says something else.
+    if is_first_look() and not st.query_params and shown.url_path == "":
+        if opened_path():
+            open_page("pipeline")
+        open_given_program()
     shown.run()

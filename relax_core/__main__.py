@@ -1,8 +1,9 @@
-"""`python -m relax_core COMMAND`."""
+"""`python -m relax_core COMMAND`, and `relaxscope COMMAND` where the package is installed."""
 
 import os
 import signal
 import sys
+from typing import NoReturn
 
 try:
     from relax_core.cli import INTERRUPTED, main
@@ -12,7 +13,9 @@ except KeyboardInterrupt:
     sys.stderr.write("interrupted\n")
     os._exit(128 + signal.SIGINT)
 
-if __name__ == "__main__":
+
+def run() -> NoReturn:
+    """Carry out the command of this process, and end it."""
     starting.end()
     status = main()
     # The work is done: Python's own end is no place for a traceback.
@@ -21,3 +24,7 @@ if __name__ == "__main__":
         # All is written. A thread may still be at work, and to take apart what it holds can take seconds.
         os._exit(status)
     sys.exit(status)
+
+
+if __name__ == "__main__":
+    run()

@@ -25,13 +25,19 @@ def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Generator
     Raises:
         RuntimeError: the server ended or did not answer in time; the message holds what it printed.
     """
+    with serve_by((python, "-m", "streamlit", "run", str(app), "--server.port"), cwd) as url:
+        yield url
+
+
+@contextmanager
+def serve_by(command: tuple[str, ...], cwd: Path) -> Generator[str]:
+    """Run a command that starts the app and takes a port as its last argument; see `serve`."""
     port = _free_port()
-    command = [python, "-m", "streamlit", "run", str(app), "--server.port", str(port)]
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("STREAMLIT_")}
     log = cwd / "server.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command,
+            (*command, str(port)),
             cwd=cwd,
             env=inherited | {"HOME": str(cwd)},
             stdin=subprocess.DEVNULL,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import zipfile
 from pathlib import Path
@@ -130,6 +131,36 @@ def test_open_refuses_what_holds_no_stages_before_it_starts_anything(
     status, _, err = run(capsys, "open", folder, "--port", 70_000)
     assert status == 2
     assert "--port" in err
+
+
+def test_open_takes_no_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, _, err = run(capsys, "open", "--port", port)
+    assert status == 2
+    assert f"something listens at port {port} already" in err
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("", "RelaxScope, at http://127.0.0.1:8613/\n"), ("small.py", "small.py: 2 lines, at http://127.0.0.1:8613/\n")],
+    ids=["the app alone", "a program"],
+)
+def test_open_shows_what_it_opens(
+    path: str, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small.py").write_text("x\ny\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    started: list[str] = []
+
+    def call(_command: tuple[str, ...], *, cwd: Path, env: dict[str, str]) -> int:
+        assert (cwd / "app.py").is_file()
+        started.append(env[OPEN_VARIABLE])
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
+    assert run(capsys, "open", *filter(None, (path,)), "--port", 8613, "--no-browser") == (0, said, "")
+    assert started == [str(tmp_path / path) if path else ""]
 
 
 def test_open_starts_the_app_on_the_path(

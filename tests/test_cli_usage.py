@@ -19,8 +19,8 @@ def small(tmp_path: Path) -> str:
     return str(path)
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
-    (made,) = (item for item in parser()._actions if isinstance(item, argparse._SubParsersAction))  # pyright: ignore[reportPrivateUsage, reportUnknownVariableType]  # argparse has no other way
+def commands(name: str = "") -> dict[str, argparse.ArgumentParser]:
+    (made,) = (item for item in parser(name)._actions if isinstance(item, argparse._SubParsersAction))  # pyright: ignore[reportPrivateUsage, reportUnknownVariableType]  # argparse has no other way
     choices: dict[str, argparse.ArgumentParser] = dict(made.choices)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # made by a private class
     return choices
 
@@ -28,6 +28,15 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 def arguments() -> Iterator[tuple[str, argparse.Action]]:
     for name, made in commands().items():
         yield from ((name, action) for action in made._actions)  # pyright: ignore[reportPrivateUsage]  # argparse has no other way
+
+
+def test_a_command_is_read_without_those_of_other_modules() -> None:
+    every = commands()
+    for name, made in every.items():
+        found = commands(name)
+        assert name in found
+        assert len(found) < len(every) / 2, name
+        assert found[name].format_help() == made.format_help()
 
 
 def test_every_argument_says_what_it_is_for() -> None:

@@ -25,12 +25,12 @@ PROCESSES = {
     ),
     "the command line": (
         "from relax_core.cli import main",
-        70,
+        64,
         ("numpy", "llvmlite", "pygments", "importlib.metadata", "relax_core.ir", "relax_core.frontend"),
     ),
     "the command line that checks a text": (
         f"from relax_core.cli import main\nassert main(('check', {str(CHECKED)!r})) == 0",
-        75,
+        72,
         ("numpy", "llvmlite", "pygments", "zipfile", "relax_core.ir", "relax_core.frontend"),
     ),
     "what starts the workers of the pages": (

@@ -4,16 +4,16 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from relax_core.cli import in_process, recordings, stand_ins, two_workers
-from relax_core.cli.debugging import add_debugging
-from relax_core.cli.programs import add_programs
-from relax_core.cli.reports import add_reports
-from relax_core.cli.teaching.lessons import add_lessons
+from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
+from relax_core.cli.integration import app
+from relax_core.cli.teaching import lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
     INTERRUPTED,
     LIMIT,
+    Commands,
     Engine,
     OutputError,
     Run,
@@ -29,6 +29,7 @@ _STATUSES = (
     "found no difference, but could not compare everything; 130 if interrupted."
 )
 
+_SCRIPT = "relaxscope"
 _STANDARD_ERROR = 2
 _PASSES_VARIABLE = "RELAXSCOPE_PASSES"
 _STAND_INS_VARIABLE = "RELAXSCOPE_STAND_INS"
@@ -37,8 +38,9 @@ _PASS_FILE = "a Python file of passes of your own, which pipelines may name; it 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command and return the exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        options, unknown = parser().parse_known_args(arguments)
+        options, unknown = parser(given[0] if given else "").parse_known_args(given)
         if unknown:
             options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit as stop:
@@ -97,10 +99,21 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands and their arguments."""
+_GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] = (
+    (("check", "script", "asm", "opt", "diff", "effects", "costs"), lambda command: programs.add_programs(command)),
+    (("run", "inside", "bisect", "compare"), lambda command: debugging.add_debugging(command)),
+    (("partition", "match", "devices", "origins", "ops", "explain"), lambda command: reports.add_reports(command)),
+    (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
+    (("open",), lambda command: app.add_app(command)),
+    (("lesson",), lambda command: lessons.add_lessons(command)),
+)
+"""The commands, and what adds those of a module, which is loaded when one of them is asked for."""
+
+
+def parser(name: str = "") -> argparse.ArgumentParser:
+    """Return the parser of all commands and their arguments; of those of one module, if `name` is one of them."""
     made_parser = argparse.ArgumentParser(
-        prog="python -m relax_core",
+        prog=_SCRIPT if os.path.basename(sys.argv[0]) == _SCRIPT else "python -m relax_core",
         description="Check, print, transform, run and debug Relax, TIR and Relay programs.",
         epilog=_STATUSES,
     )
@@ -113,9 +126,7 @@ def parser() -> argparse.ArgumentParser:
         made.add_argument("--in-process", action="store_true", help="without the worker and its limits")
         return made
 
-    add_programs(command)
-    add_debugging(command)
-    add_reports(command)
-    recordings.add_recordings(command)
-    add_lessons(command)
+    for names, add in _GROUPS:
+        if name in names or not any(name in others for others, _ in _GROUPS):
+            add(command)
     return made_parser

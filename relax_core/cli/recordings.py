@@ -1,26 +1,18 @@
-"""Commands on recorded pipelines: recorder, stages, pack, open."""
+"""Commands on recorded pipelines: recorder, stages, pack."""
 
 import argparse
-import importlib.util
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from relax_core.cli import opening, run_files
+from relax_core.cli import opening
 from relax_core.cli.terminal import Commands, Engine, UsageError, constants_option, say, write_bytes
-from relax_core.diagnostics import CompileError, plural
-from relax_core.engine.files import printable
+from relax_core.diagnostics import CompileError
 from relax_core.engine.pipelines import pipeline as recorded
-from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
 from relax_core.engine.pipelines.trace import writer
 
 _RECORDER = Path(__file__).resolve().parent.parent / "engine" / "pipelines" / "record_tvm.py"
-_APP = Path(__file__).resolve().parents[2] / "app.py"
-_PORTS = 1 << 16
 _FILE_HELP = "a folder of numbered dumps, a log, a zip of either, a trace, or files in order"
 
 
@@ -62,34 +54,6 @@ def add_recordings(command: Commands) -> None:
     pack.add_argument("--output", metavar="RXT", required=True, help="where to write it")
     constants_option(pack)
     pack.set_defaults(in_process=True)
-
-    app = command("open", "Start the app on a recorded pipeline or run.", _open)
-    app.add_argument("file", metavar="PATH", help=_FILE_HELP)
-    app.add_argument("--port", type=int, default=8501, help="where the app listens (default: 8501)")
-    app.set_defaults(in_process=True)
-
-
-def _open(_engine: Engine, options: argparse.Namespace) -> int:
-    """Run the app, once it is known that there is something to show."""
-    pipeline = opening.pipeline_of(options.file)
-    opening.say_remarks(pipeline)
-    if importlib.util.find_spec("streamlit") is None or not _APP.is_file():
-        raise UsageError("the app is not installed here: it needs streamlit and a checkout with app.py")
-    if not 0 < options.port < _PORTS:
-        raise UsageError(f"--port takes a number from 1 to {_PORTS - 1:,}, got {options.port}")
-    say(
-        f"{printable(options.file)}: {plural(len(pipeline.stages), 'stage')}, at http://127.0.0.1:{options.port}/pipeline"
-    )
-    if run_files.holds_run(options.file):
-        say(f"The recorded run is at http://127.0.0.1:{options.port}/run")
-    sys.stdout.flush()
-    environment = os.environ | {OPEN_VARIABLE: os.path.abspath(options.file)}
-    # Streamlit reads the settings of the folder that it is started in.
-    return subprocess.call(
-        (sys.executable, "-m", "streamlit", "run", str(_APP), "--server.port", str(options.port)),
-        cwd=_APP.parent,
-        env=environment,
-    )
 
 
 def _recorder(_engine: Engine, _options: argparse.Namespace) -> int:

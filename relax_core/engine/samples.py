@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
+from relax_core.engine.places import ROOT
 from relax_core.engine.replies import Sample
 
-SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+SAMPLES = ROOT / "samples"
 _HEADER = re.compile(r"^(?:#|//) (title|shows|source|changes):\s*(.*)$")
 
 

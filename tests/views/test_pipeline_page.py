@@ -35,6 +35,7 @@ from views.pages.pipeline import verdict
 from views.shell.navigation import page_file
 from views.state.address import to_address
 from views.state.selection import Selection, screen
+from views.state.shared import ProgramState
 from views.worker.connection import ask
 
 WRONG_SAMPLE = screen(recording="recordings/head_wrong.rxt")
@@ -199,6 +200,19 @@ def test_who_starts_the_app_on_a_recording_sees_it_first(tmp_path: Path, monkeyp
     assert not app.exception
     assert "relaxscope_pipeline" in sent_to(app)
     assert "relaxscope_editor" not in sent_to(app)
+
+
+def test_who_starts_the_app_on_a_program_sees_it_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text(ADD, encoding="utf-8")
+    monkeypatch.setenv(OPEN_VARIABLE, str(program))
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=120).run()
+    assert not app.exception
+    _, editor = sent_to(app)["relaxscope_editor"]
+    assert editor["text"] == ADD
+    assert app.session_state["selection"].of(ProgramState).sample == "mine.py"
+    app.switch_page("views/pages/pipeline/page.py").run()
+    assert "relaxscope_pipeline" not in sent_to(app), "a program is no recording"
 
 
 def test_what_can_run_and_what_it_takes_is_chosen(tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 """The program that is open, as the engine is told of it."""
 
 import re
+from pathlib import Path
 from typing import Final, Literal
 
 import streamlit as st
 
+from relax_core.engine.files import UnreadableFileError, read_file
+from relax_core.engine.limits import REQUEST_BYTES
 from relax_core.engine.protocol import Program, SourceView
 from relax_core.engine.replies import Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from views.state.session import complain, select, state
+from views.state.session import complain, open_text, select, state
 from views.state.shared import ProgramState
+from views.worker.recordings import opened_program
 from views.worker.tables import table_text
 
 # The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
@@ -57,6 +61,19 @@ def inputs_of(chosen: ProgramState) -> bytes | None:
 def keep_inputs(archive: bytes | None) -> None:
     """Run what is open on the inputs of an archive, on made-up ones if it is None."""
     st.session_state[_INPUTS] = (state(ProgramState).sample, archive)
+
+
+def open_given_program() -> None:
+    """Open the program that the server was started on, if it was started on one."""
+    path = opened_program()
+    if not path:
+        return
+    try:
+        content = read_file(path, REQUEST_BYTES)
+    except UnreadableFileError as error:
+        complain(f"The app was started on a file that it cannot read: {error}.")
+        return
+    open_text(content.decode("utf-8", errors="replace"), sample=Path(path).name)
 
 
 def given_program() -> Program:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -13,7 +14,7 @@ from relax_core.engine.debug.requests import (
     Parcel,
 )
 from relax_core.engine.pipelines import parcel as parcels
-from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
+from relax_core.engine.pipelines.recognize import OPEN_VARIABLE, is_pipeline
 from relax_core.engine.protocol import (
     Failure,
 )
@@ -29,8 +30,21 @@ _INPUTS: Final = "recordings.inputs"
 
 
 def opened_path() -> str:
-    """Return the path that the one who started the server named, "" for none."""
-    return os.environ.get(OPEN_VARIABLE, "")
+    """Return the path of the recording that the one who started the server named, "" for none."""
+    path = os.environ.get(OPEN_VARIABLE, "")
+    return "" if _is_program(path) else path
+
+
+def opened_program() -> str:
+    """Return the path of the program that the one who started the server named, "" for none."""
+    path = os.environ.get(OPEN_VARIABLE, "")
+    return path if _is_program(path) else ""
+
+
+@st.cache_data(show_spinner=False)
+def _is_program(path: str) -> bool:
+    """Tell what a path holds, which is read once: a recording may be large."""
+    return Path(path).is_file() and not is_pipeline(path)
 
 
 def sample_recordings() -> dict[str, Sample]:

@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
-FOLDER: Final = Path(__file__).resolve().parents[3] / "docs"
+from relax_core.engine.places import ROOT
+
+FOLDER: Final = ROOT / "docs"
 GROUPS: Final = ("pages", "guides", ".", "reference")
 """The folders in the order in which their documents are offered; `.` is the folder itself."""
 PAGES: Final = "pages"

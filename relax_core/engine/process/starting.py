@@ -1,4 +1,4 @@
-"""What holds while `python -m relax_core`, or a worker, loads the package, before it has begun to work.
+"""What holds while `python -m relax_core`, `relaxscope` or a worker loads the package, before it has begun to work.
 
 In the command line, Ctrl-C would end in a traceback from wherever an import was, and so would an import for which an
 inherited limit leaves no memory. In both, the garbage collector stands still: what is loaded stays, and searching it
@@ -15,6 +15,7 @@ from typing import Final
 _INTERRUPTED: Final = 130
 _LIMIT: Final = 3
 _COMMAND: Final = "relax_core"
+_SCRIPT: Final = "relaxscope"
 _WORKERS: Final = ("relax_core.engine.process.worker", "relax_core.engine.process.fork_server")
 
 
@@ -22,9 +23,10 @@ def _begin() -> None:
     # While Python looks for the module to run, this is its name.
     options = zip(sys.orig_argv, sys.orig_argv[1:], strict=False) if sys.argv[:1] == ["-m"] else ()
     module = next((name for option, name in options if option == "-m"), "")
-    if module in (_COMMAND, *_WORKERS):
+    is_command = module == _COMMAND or os.path.basename(sys.argv[0] if sys.argv else "") == _SCRIPT
+    if is_command or module in _WORKERS:
         gc.disable()
-    if module == _COMMAND:
+    if is_command:
         signal.signal(signal.SIGINT, _interrupted)
         sys.excepthook = _not_loaded
 

@@ -1,0 +1,1 @@
+"""Commands that lead to where people work: the browser, the shell."""
