@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
-from relax_core.cli.integration import app
+from relax_core.cli.integration import app, completion
 from relax_core.cli.teaching import lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
@@ -105,6 +105,7 @@ _GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] =
     (("partition", "match", "devices", "origins", "ops", "explain"), lambda command: reports.add_reports(command)),
     (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
     (("open",), lambda command: app.add_app(command)),
+    (("completion",), lambda command: completion.add_completion(command, parser)),
     (("lesson",), lambda command: lessons.add_lessons(command)),
 )
 """The commands, and what adds those of a module, which is loaded when one of them is asked for."""
