@@ -1,4 +1,4 @@
-"""AlterOpImpl: kernels give way to others in other layouts. The wheel's ends the process where it replaces anything."""
+"""AlterOpImpl: kernels give way to others in other layouts, for any of which the process of the wheel ends."""
 
 import re
 from typing import Any
@@ -15,6 +15,7 @@ from relax_core.ops.tensors.index_map import parse_index_map
 from relax_core.ops.tensors.index_map_inverse import inverse_of
 from relax_core.passes.core import PassContext
 from relax_core.passes.relax.layout.alter_op_impl import AlterOpImplOptions, run
+from tests.apache_tvm import from_source, relax
 from tests.passes.wheel import passed, same_values
 
 ADD = """
@@ -225,3 +226,70 @@ def test_the_inverse_leads_each_element_back(text: str, sizes: tuple[int, ...]) 
 )
 def test_what_loses_or_moves_elements_has_no_inverse(text: str) -> None:
     assert inverse_of(parse_index_map(text), (const(8),)) is None
+
+
+EXP, NEGATIVE = (
+    re.sub(r"14", "16", RELU)
+    .replace("relu", name)
+    .replace("relax.nn.", "relax.")
+    .replace("T.max(a[v], T.float32(0))", value)
+    for name, value in (("exp", "T.exp(a[v])"), ("negative", "T.float32(0) - a[v]"))
+)
+TILED_EXP = TILED_RELU.replace("relax.nn.relu", "relax.exp").replace("T.max(a[v, w], T.float32(0))", "T.exp(a[v, w])")
+WHOLE = 'x: R.Tensor((16,), "float32")'
+CALL = 'R.call_tir(cls.exp, (x,), out_ty=R.Tensor((16,), "float32"))'
+NEGATED = CALL.replace("cls.exp", "cls.negative")
+SAME_LAYOUTS = {
+    "called twice": (EXP, main(WHOLE, f"a = {CALL}\n gv = {CALL.replace('(x,)', '(a,)')}", "gv")),
+    "beside another operator": (EXP, NEGATIVE, main(WHOLE, f"a = {CALL}\n gv = {NEGATED}", "gv")),
+    "not called": (EXP, NEGATIVE, main(WHOLE, f"gv = {NEGATED}", "gv")),
+    "the name is taken": (
+        EXP, NEGATIVE.replace("def negative", "def relax_exp_replacement"),
+        main(WHOLE, f"a = {CALL}\n gv = {CALL.replace('cls.exp', 'cls.relax_exp_replacement')}", "gv"),
+    ),
+    "outside of dataflow": (
+        EXP, f"    @R.function\n    def main({WHOLE}):\n        cls = Module\n        a = {CALL}\n        return a\n"
+    ),
+    "in a branch": (EXP, f"""
+    @R.function
+    def main(c: R.Tensor((), "bool"), {WHOLE}):
+        cls = Module
+        if c:
+            a = {CALL}
+            r = a
+        else:
+            r = R.negative(x)
+        return r
+"""),
+    "a public kernel": (EXP.replace("private=True, ", ""), main(WHOLE, f"gv = {CALL}", "gv")),
+    "of two functions": (
+        EXP, main(WHOLE, f"gv = {CALL}", "gv"), main(WHOLE, f"gv = {CALL}", "gv").replace("def main", "def second")
+    ),
+    "in a tuple": (EXP, main(WHOLE, f"a = {CALL}\n gv = (a, x)", "gv")),
+    "two kernels of one operator": (
+        EXP, EXP.replace("def exp", "def other"),
+        main(WHOLE, f"a = {CALL}\n gv = {CALL.replace('cls.exp', 'cls.other')}", "gv"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("name", SAME_LAYOUTS)
+def test_a_kernel_in_the_same_layouts_is_replaced_as_in_tvm(name: str) -> None:
+    text = "\n".join(("@I.ir_module", "class Module:", *SAME_LAYOUTS[name]))
+    new = "\n".join(
+        ("@I.ir_module", "class Module:", EXP.replace("def exp", "def NAME").replace("(a[v])", "(a[v] + 1.0)"))
+    )
+    replacing, before = from_source(new), from_source(text)
+    theirs = relax.transform.AlterOpImpl({"relax.exp": replacing["NAME"]}, {"relax.exp": [None, None]})(before)
+    kernel_of = rc.parse(replacing.script())["NAME"]
+    assert isinstance(kernel_of, PrimFunc)
+    options = AlterOpImplOptions((("relax.exp", kernel_of),), (("relax.exp", (None, None)),))
+    ours = run(rc.parse(before.script()), options, PassContext())
+    assert first_difference(ours, rc.parse(theirs.script())) is None
+
+
+@pytest.mark.parametrize("name", SAME_LAYOUTS)
+def test_a_kernel_in_tiles_keeps_the_values(name: str) -> None:
+    before = module(*SAME_LAYOUTS[name])
+    same_values(before, altered(before, "relax.exp", TILED_EXP, [TILES] * 2))
