@@ -362,7 +362,8 @@ class Try(Request[Tried], frozen=True):
 class PropertiesOf(Request[PropertyList], frozen=True):
     """Evaluate properties of a program, such as `shape of y` or `launches after FuseOps`: docs/lessons.md lists them.
 
-    Those that end in `now` or speak of what is shown are about the screen: its `stage`, its `time`, its `node`.
+    Those that end in `now` or speak of what is shown are about the screen: its `stage`, `time` and `node`, and the
+    `clock` of the kernel that was gone into.
     """
 
     program: Program
@@ -370,6 +371,7 @@ class PropertiesOf(Request[PropertyList], frozen=True):
     stage: int = -1
     time: int = -1
     node: str = ""
+    clock: int = -1
 
 
 class RestoreLayout(Request[Restored], frozen=True):

@@ -139,6 +139,7 @@ def screen_message(folder: Path, shown: Shown, ask: Ask) -> PropertiesOf:
         stage=int(address.get("stage", -1)),
         time=int(address.get("time", -1)),
         node=str(address.get("node", "")),
+        clock=int(address.get("clock", 0)) if "inside" in address else -1,
     )
 
 

@@ -20,7 +20,7 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Shown(Block, frozen=True, forbid_unknown_fields=True):
     """The real page that stands beside a step, and in which state; what is not said is as the step before left it.
 
-    `time`, `stage` and `node` may name what is meant: a variable, a pass, a variable or `R.add`.
+    `time`, `stage`, `node` and `inside` may name what is meant: a variable, a pass, a variable or `R.add`, a kernel.
     """
 
     page: PageName | None = None
@@ -45,6 +45,10 @@ class Shown(Block, frozen=True, forbid_unknown_fields=True):
     stage: int | str = -1
     time: int | str = -1
     node: str = ""
+    inside: int | str = -1
+    """Goes into the kernel that is called at a time, or that has a name."""
+    clock: int = 0
+    """Which of its statements is next."""
     function: str = ""
     view: str = ""
     kernel: str = ""

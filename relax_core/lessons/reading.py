@@ -144,7 +144,18 @@ def over(before: Shown, own: Shown) -> Shown:
     kept = Shown(page=before.page, program=before.program) if is_other else before
     if own.pipeline or own.page not in (None, before.page):
         kept = msgspec.structs.replace(
-            kept, stage=-1, time=-1, node="", view="", function="", kernel="", tab="", lets="", pair=-1
+            kept,
+            stage=-1,
+            time=-1,
+            node="",
+            inside=-1,
+            clock=0,
+            view="",
+            function="",
+            kernel="",
+            tab="",
+            lets="",
+            pair=-1,
         )
     default = Shown()
     said = {name: value for name, value in msgspec.structs.asdict(own).items() if value != getattr(default, name)}

@@ -20,7 +20,7 @@ Ask: TypeAlias = Callable[[PropertiesOf], PropertyList | Failure]
 
 _ADDRESS: Final[Mapping[str, str]] = MappingProxyType({"rules": "rule_text"})
 """Keys of a block `show` that an address calls otherwise."""
-_NAMED: Final = ("stage", "time", "node")
+_NAMED: Final = ("stage", "time", "node", "inside")
 
 
 def sample_path(folder: Path, program: str) -> str:
@@ -79,6 +79,8 @@ def names_of(shown: Shown, look: str = "") -> dict[str, str]:
         asked["stage"] = f"stage of {shown.stage}"
     if isinstance(shown.time, str):
         asked["time"] = f"time of {shown.time}"
+    if isinstance(shown.inside, str):
+        asked["inside"] = f"call of {shown.inside}"
     if place := look or shown.node:
         asked["node"] = place if "/" in place else f"node of {place}{at}"
     return asked

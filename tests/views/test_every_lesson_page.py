@@ -1,4 +1,4 @@
-"""Lessons are played to their end in the browser: three by default, all with `--every-lesson` (`make lessons`)."""
+"""Lessons are played to their end in the browser: four by default, all with `--every-lesson` (`make lessons`)."""
 
 import pytest
 from playwright.sync_api import expect
@@ -9,8 +9,8 @@ from relax_core.lessons.library import LESSONS, open_lesson
 from tests.browser import OpenPage
 from tests.lesson_robot import play
 
-# Between them every kind of step, and the pages that show text, a run, passes and a recording.
-ALWAYS = ("symbolic_shapes", "nan_hunting", "tvm_pipeline")
+# Between them every kind of step, and the pages that show text, a run, the inside of a kernel, passes and a recording.
+ALWAYS = ("symbolic_shapes", "nan_hunting", "tvm_pipeline", "stepping_a_reduction")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -90,4 +90,6 @@ def screen_question(shown: Shown) -> PropertiesOf:
     focus, program = state(FocusState), given_program()
     if shown.table and not program.tables:
         program = msgspec.structs.replace(program, tables=table_text(state(ProgramState), program.text))
-    return PropertiesOf(program, (), stage=focus.stage, time=state(RunState).time, node=focus.node)
+    run = state(RunState)
+    clock = run.clock if run.inside >= 0 else -1
+    return PropertiesOf(program, (), stage=focus.stage, time=run.time, node=focus.node, clock=clock)

@@ -12,7 +12,7 @@ from typing import Final
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
-from relax_core.engine.properties import of_launches, of_modules, of_plans, of_runs
+from relax_core.engine.properties import of_kernels, of_launches, of_modules, of_plans, of_runs
 from relax_core.engine.properties.asked import Asked, refuse
 from relax_core.engine.protocol import PropertiesOf
 from relax_core.engine.replies import PropertyList, PropertyValue
@@ -53,6 +53,7 @@ MEASURES: Final = (
     Measure("number of entries of NAME", "how often the run enters a function", of_runs.frame_count),
     Measure("number of copies", "between devices", of_plans.copy_count),
     Measure("number of findings NAME", "of this code, in a simulated launch", of_launches.finding_count),
+    Measure("number of statements", "that the first kernel of the run executes", of_kernels.statement_count),
     Measure(
         "number of WHAT",
         f"{', '.join(of_modules.COUNTED)}; or calls of an operator or packed function, `R.add`",
@@ -65,6 +66,7 @@ MEASURES: Final = (
     Measure("stage of NAME", "the number of a pass of the pipeline", of_modules.stage_number),
     Measure("is NAME changing", "`yes` if a pass of the pipeline changes the module", of_modules.is_changed),
     Measure("failed pass", "the pass at which the pipeline fails and the code, `none`", of_modules.failed_pass),
+    Measure("EXPRESSION before statement NUMBER", "of that kernel; as in a condition", of_kernels.value_before),
     Measure("value of EXPRESSION", "at the return of the entry, or `now`; as in a condition", of_runs.value),
     Measure("outcome", "`returned`, or the code of what stopped the run", of_runs.outcome),
     Measure("stop line", "the line at which the run stopped, 0 if it returned", of_runs.stop_line),
@@ -82,6 +84,10 @@ MEASURES: Final = (
     Measure(
         "worst bank conflict", "words that lanes want of a bank of shared memory at once", of_launches.worst_conflict
     ),
+    Measure("call of NAME", "the time of the first call of a kernel", of_kernels.call_time),
+    Measure("phase of statement NUMBER", "of that kernel: `init`, `update`", of_kernels.phase),
+    Measure("statement of MOVES", "where moves inside it lead from its start, `; ` between", of_kernels.statement_of),
+    Measure("shown statement", "of the kernel that was gone into, `none`", of_kernels.shown_statement),
     Measure("shown time", "of the Run page", of_runs.shown_time),
     Measure("shown pass", "of the Passes page, `Source` for the text", of_modules.shown_pass),
     Measure("shown line", "of the node that is selected, 0", of_modules.shown_line),
