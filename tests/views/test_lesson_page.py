@@ -9,7 +9,7 @@ from relax_core.diagnostics import Diagnostic
 from relax_core.lessons.library import LESSONS, LessonFile
 from relax_core.lessons.progress import read_code
 from relax_core.source import Source, Span
-from tests.browser import OpenPage
+from tests.browser import OpenPage, rest
 from tests.views.pages import assert_accessible, opened
 from views.state.selection import screen
 
@@ -59,6 +59,39 @@ def test_a_lesson_is_played_and_its_progress_is_kept(open_page: OpenPage, app_ur
     expect(code).to_contain_text("RS1-")
     found = read_code(code.inner_text())
     assert (found.name, found.progress.of("tensor_programs", 2).answer) == ("Ada", "5")
+
+
+@pytest.mark.browser
+def test_a_run_stops_before_what_is_asked_until_it_is_answered(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/run?lesson=loop_nests&lesson_step=4&sample=lessons/loop_nests/row_sum.py&unwritten=1")
+    stepper = page.locator("[data-total]")
+    expect(page.get_by_text("The run goes on once the question is answered.")).to_be_visible()
+    for key in ("n", "i", "F8", "]"):
+        page.keyboard.press(key)
+    expect(stepper).to_have_attribute("data-at", "0")
+    expect(page.get_by_text("stopped: JT020")).to_have_count(0)
+    rest(page)
+    page.locator(".st-key-lesson").get_by_role("button", name="Show me").click()
+    expect(page.get_by_role("button", name="stopped: JT020")).to_be_visible()
+    expect(page.get_by_text("The run goes on once the question is answered.")).to_be_hidden()
+    page.keyboard.press("n")
+    expect(stepper).not_to_have_attribute("data-at", "0")
+
+
+@pytest.mark.browser
+def test_a_kernel_stops_before_what_is_asked_until_it_is_answered(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    lesson = "lessons/stepping_a_reduction/row_sums.py"
+    page.goto(f"{app_url}/run?lesson=stepping_a_reduction&lesson_step=3&sample={lesson}&inside=2&clock=9")
+    expect(page.get_by_text("statement 1", exact=True)).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.get_by_text("The run goes on once the question is answered.")).to_be_visible()
+    expect(page.get_by_text("statement 1", exact=True)).to_be_visible()
+    answer(page, "6")
+    expect(page.get_by_text("is right. 3 points.")).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.get_by_text("statement 2 of 15", exact=True)).to_be_visible()
 
 
 @pytest.mark.browser

@@ -1,5 +1,6 @@
 """The steps of the open lesson: which one is shown, how one is opened on its page, and what is asked of the screen."""
 
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import msgspec
@@ -8,7 +9,7 @@ import streamlit as st
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.protocol import PropertiesOf
 from relax_core.lessons.library import LessonFile, lesson_named
-from relax_core.lessons.model import Look, Shown, Step
+from relax_core.lessons.model import Look, Predict, Shown, Step
 from relax_core.lessons.progress import StepRecord, is_done
 from relax_core.lessons.reading import over
 from relax_core.lessons.screens import resolved_address
@@ -83,6 +84,33 @@ def problem() -> str:
 def said(found: Diagnostic) -> str:
     """Write a diagnostic as one sentence."""
     return f"{found.code}: {found.message}. {found.hint}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How far a run may be followed while its prediction is not answered: to a time, and to a statement of a kernel."""
+
+    time: int
+    clock: int
+    tab: str = ""
+    """What the step itself shows beside the run."""
+
+
+def held_run() -> Held | None:
+    """Return where the run stops for a prediction about it that waits for its answer, `None` if none does."""
+    file = open_lesson_file()
+    found = None if file is None else shown_step(file)
+    if file is None or found is None:
+        return None
+    number, step = found
+    is_answered = progress().of(file.name, number).state in ("solved", "shown")
+    if is_answered or not isinstance(step.exercise, Predict) or step.shown.page != "run":
+        return None
+    try:
+        address = resolved_address(ask, file.folder, step.shown)
+    except CompileError:
+        return None
+    return Held(int(address.get("inside", address.get("time", 0))), int(address.get("clock", 0)), step.shown.tab)
 
 
 def screen_question(shown: Shown) -> PropertiesOf:

@@ -164,6 +164,22 @@ test("ticks are round, and the present time pushes its neighbours away", () => {
   assert.deepEqual(ticks(axisOf(0, 600), 0), [0]);
 });
 
+test("a run that is held goes back and not on", () => {
+  const stepping = new Stepping(recorded());
+  stepping.until = 2;
+  stepping.go(stepping.run.total);
+  assert.equal(stepping.at, 2);
+  assert.deepEqual(stepping.continue(1), { kind: "stay" });
+  assert.equal(stepping.canStep("over"), false);
+  assert.equal(stepping.isLast, true);
+  assert.equal(stepping.kernel, -1);
+  stepping.go(0);
+  assert.equal(stepping.at, 0);
+  stepping.until = -1;
+  stepping.go(3);
+  assert.equal(stepping.at, 3);
+});
+
 test("an instruction becomes tokens that spell it", () => {
   for (const text of ["@main", "call  vm.f  in: %0, i2  dst: %3", "ret  %1", "if  %2, else: 4", "goto  -2", ""]) {
     const tokens = instructionTokens(text);

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
 import streamlit as st
 
 from relax_core.engine.debug.requests import (
@@ -20,6 +21,7 @@ from relax_core.engine.debug.requests import (
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
+from views.lessons.steps import held_run
 from views.pages.run.inside.component import InsideAction, inside
 from views.pages.run.state import RunState
 from views.shell.failures import show_failure
@@ -29,6 +31,7 @@ from views.worker.connection import ask
 
 _STATEMENTS: Final = 64
 """In the window that the browser steps through by itself."""
+_MOST: Final = 1 << 62
 _BUFFERS: Final = 6
 _SIDE: Final = 32
 _MOVE: Final = "run.inside.move"
@@ -52,14 +55,15 @@ def show_kernel(program: Program) -> InsideView | Failure:
         st.button("Back to the run", key="run.inside.leave", on_click=_leave)
         show_failure(view)
         return view
-    report = ask(InsideReportOf(call)) if view.threads is None else None
+    held = held_run()
+    report = ask(InsideReportOf(call)) if view.threads is None and held is None else None
     inside(
         view,
         key="run.inside",
         way=f"time {own.inside}",
         heats=_heats(call, view),
         what=own.heat or "count",
-        spell=own.spell or "so_far",
+        spell=_spell(),
         loop=own.loop,
         line=own.line,
         report=report if isinstance(report, InsideReport) else None,
@@ -71,17 +75,32 @@ def show_kernel(program: Program) -> InsideView | Failure:
 
 
 def _moved(call: KernelCall) -> InsideView | Failure:
-    clock, text = state(RunState).clock, st.session_state.pop(_MOVE, "")
+    held = held_run()
+    most = _MOST if held is None else held.clock
+    clock, text = min(state(RunState).clock, most), st.session_state.pop(_MOVE, "")
     if text:
         found = ask(InsideOf(call, clock, (text,)))
         if isinstance(found, Failure):
             st.session_state[_FAULT] = found.message
+        elif found.clock > most:
+            st.session_state[_FAULT] = "The run goes on once the question is answered."
         elif found.is_found:
             clock = found.clock
             select(clock=clock)
         else:
             st.session_state[_FAULT] = "There is no such statement: the run stays here."
-    return ask(InsideOf(call, clock, window=_STATEMENTS))
+    view = ask(InsideOf(call, clock, window=_STATEMENTS))
+    if held is None or isinstance(view, Failure):
+        return view
+    # What is behind is not told: neither the statements nor how many there are.
+    stops = tuple(stop for stop in view.stops if stop.clock <= most)
+    return msgspec.structs.replace(view, stops=stops, total=-1)
+
+
+def _spell() -> HeatSpan:
+    """Return of which part of the run buffers are shown: not of the whole one while it is asked about."""
+    own = state(RunState)
+    return "iteration" if own.spell == "iteration" else "whole" if own.spell and held_run() is None else "so_far"
 
 
 def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
@@ -89,7 +108,7 @@ def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:
     what = _KINDS.get(own.heat, "count")
     if what == "owner" and view.threads is None:
         what = "count"
-    spell: HeatSpan = "whole" if own.spell == "whole" else "iteration" if own.spell == "iteration" else "so_far"
+    spell = _spell()
     found: list[HeatView] = []
     for buffer in view.buffers[:_BUFFERS]:
         window = _window_of(buffer.name, view)

@@ -8,6 +8,7 @@ from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView,
 from relax_core.engine.replies import OpenedRun
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
+from views.lessons.steps import held_run
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
 from views.pages.run.kernel import enter, show_kernel
@@ -126,19 +127,21 @@ def _memory() -> MemoryView | None:
 
 
 def _show(run: Run) -> None:
-    focus, own = state(FocusState), state(RunState)
+    focus, own, held = state(FocusState), state(RunState), held_run()
+    has_tabs = held is None or bool(held.tab)
     stepper(
         run,
         key="run.stepper",
-        at=min(own.time, run.total) if own.time >= 0 else None,
+        at=min(own.time, run.total if held is None else held.time) if own.time >= 0 else None,
         by="instruction" if focus.view == "instruction" else "binding",
         breakpoints=read(own.breakpoints),
         hits=_hits(run),
         fault=fault(),
         fixed=FIXED if recorded_run() is not None else "",
-        tabs=_TABS,
-        tab=own.tab or _TABS[0][0],
-        memory=_memory(),
+        tabs=_TABS if has_tabs else (),
+        tab=(own.tab if has_tabs else "") or _TABS[0][0],
+        memory=_memory() if has_tabs else None,
+        until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,
     )
@@ -150,6 +153,15 @@ def _files_form(run: Run | Failure, found: OpenedRun | None) -> None:
         files_form(run, found)
         if isinstance(run, Run):
             values_form(run, _shown_program(), is_recorded=found is not None)
+
+
+def _results(run: Run, source: SourceView) -> None:
+    """Show in the bar what the run came to."""
+    if source.functions and not source.entries and source.code.language != "relay":
+        buffers_form(_shown_program())
+    profile_button(FIXED if recorded_run() is not None else "")
+    if state(RunState).inside < 0:
+        _to_the_stop(run)
 
 
 with page():
@@ -171,6 +183,8 @@ with page():
             make_change()
         _continue()
     run = source if isinstance(source, Failure) and is_cancelled else _run()
+    # What the run comes to is not told before it is predicted.
+    is_held = held_run() is not None
     with form:
         if recorded is not None:
             recorded_form()
@@ -179,14 +193,11 @@ with page():
             options_form()
             if isinstance(run, Run):
                 changes_form()
-        # A recorded run comes with its own program, whatever is open.
-        _files_form(run, recorded)
-        if isinstance(run, Run) and isinstance(source, SourceView):
-            if source.functions and not source.entries and source.code.language != "relay":
-                buffers_form(_shown_program())
-            profile_button(FIXED if recorded is not None else "")
-            if state(RunState).inside < 0:
-                _to_the_stop(run)
+        if not is_held:
+            # A recorded run comes with its own program, whatever is open.
+            _files_form(run, recorded)
+        if isinstance(run, Run) and isinstance(source, SourceView) and not is_held:
+            _results(run, source)
     if isinstance(run, Failure):
         show_failure(run)
     elif state(RunState).inside >= 0:
@@ -195,5 +206,5 @@ with page():
         _show(run)
     status_line(
         source,
-        f"Recorded {run.total:,} events" if isinstance(run, Run) else "",
+        f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else "",
     )

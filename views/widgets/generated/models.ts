@@ -1458,6 +1458,8 @@ export interface StepperProps {
   /** Why no value can be changed; empty if one can. */
   readonly fixed: string;
   readonly memory: MemoryView | null;
+  /** The last time that may be shown; -1 if all may. */
+  readonly until: number;
 }
 
 /** The user changed the pipeline: it is now this text. */

@@ -57,6 +57,8 @@ class StepperProps(msgspec.Struct, frozen=True):
     fixed: str
     """Why no value can be changed; empty if one can."""
     memory: MemoryView | None
+    until: int
+    """The last time that may be shown; -1 if all may."""
 
 
 _WHOLE_RUN = ("source", "instructions", "functions", "flame", "output", "kernel_pcs")
@@ -78,6 +80,7 @@ def stepper(
     fault: ChangeFault | None = None,
     fixed: str = "",
     memory: MemoryView | None = None,
+    until: int = -1,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
 ) -> StepperAction | None:
@@ -94,6 +97,7 @@ def stepper(
         tab: the tab that is chosen.
         fault: a change that did not fit, and the problem.
         fixed: why no value can be changed; empty if one can.
+        until: the last time that may be shown, while what comes behind it is asked about; -1 if all may.
         memory: what the tab `memory` shows in place of the listings.
         height: a CSS length.
         on_action: called with what the user did.
@@ -101,7 +105,7 @@ def stepper(
     return _STEPPER.show(
         key,
         run,
-        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory),
+        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, until),
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         base=_WHOLE_RUN,
         on_action=on_action,

@@ -33,6 +33,7 @@ class Stepper {
   private readonly head = el("div", { class: "ph" });
   private readonly now = el("div", { class: "now", "aria-live": "polite", role: "status" });
   private readonly strip = el("div", { class: "strip" });
+  private readonly hold = el("div", { class: "hold" }, "The run goes on once the question is answered.");
   private readonly where = el("span", { class: "n" });
   private readonly source: Listing;
   private readonly instructions: Listing;
@@ -82,7 +83,16 @@ class Stepper {
     const pcTitle = [el("b", {}, "Instructions"), this.where, explain, el("span", { class: "sp" })];
     const pcHead = el("div", { class: "ph top listing-head" }, pcTitle, this.instructionsFind.element, executed);
     const listings = [memoryBox, sourceBox, pcHead, pcBox];
-    const left = el("section", { class: "pane" }, this.head, this.toolbar.element, listings, this.now, this.strip);
+    const left = el(
+      "section",
+      { class: "pane" },
+      this.head,
+      this.toolbar.element,
+      listings,
+      this.now,
+      this.hold,
+      this.strip,
+    );
     root.append(el("div", { class: "split" }, left, this.side.element));
     onKeys("stepper", root, (event) => this.onKey(event));
     this.strip.addEventListener("keydown", (event) => this.onSliderKey(event));
@@ -121,6 +131,9 @@ class Stepper {
     this.side.changer.fixed = props.fixed;
     this.side.changer.refuse(props.fault);
     this.root.dataset.tab = props.tab;
+    this.root.classList.toggle("held", props.until >= 0);
+    stepping.until = props.until;
+    if (props.until >= 0) stepping.stand(stepping.at, stepping.at);
     this.memory.setModel(props.memory);
     stepping.points = take("breakpoints") ?? stepping.points;
     stepping.by = take("by") ?? stepping.by;

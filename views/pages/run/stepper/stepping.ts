@@ -23,6 +23,8 @@ export class Stepping {
   cursor = 0;
   /** The key of the register that was chosen; empty for none. */
   chosen = "";
+  /** The last time that may be shown; -1 if all may. */
+  until = -1;
 
   /** Takes another window or another run; of the same run everything else stays as it was. */
   constructor(
@@ -36,11 +38,17 @@ export class Stepping {
     this.cursor = before?.cursor ?? this.cursor;
     this.newAfter = before?.newAfter ?? this.newAfter;
     this.chosen = isSame ? before.chosen : "";
+    this.until = before?.until ?? this.until;
     this.at = this.held(before?.at ?? 0);
   }
 
   get isOver(): boolean {
     return this.at === this.run.total;
+  }
+
+  /** Whether no later time may be shown. */
+  get isLast(): boolean {
+    return this.at >= this.allowed(this.run.total);
   }
 
   get frames(): readonly FrameState[] {
@@ -54,11 +62,15 @@ export class Stepping {
   }
 
   private held(time: number): number {
-    return between(this.state.first, time, this.state.newest);
+    return between(this.state.first, this.allowed(time), this.state.newest);
+  }
+
+  private allowed(time: number): number {
+    return this.until < 0 ? time : Math.min(time, this.until);
   }
 
   go(time: number): Outcome {
-    const target = between(0, time, this.run.total);
+    const target = between(0, this.allowed(time), this.run.total);
     if (target === this.at) return STAY;
     if (!this.state.holds(target)) return { kind: "need", to: target, command: "at" };
     const from = target > this.at ? this.at : target - 1;
@@ -67,12 +79,15 @@ export class Stepping {
   }
 
   canStep(command: Command): boolean {
-    return this.state.jump(this.by, command, this.at) >= 0;
+    const target = this.state.jump(this.by, command, this.at);
+    return target >= 0 && this.allowed(target) !== this.at;
   }
 
   /** The time of the kernel that a step into would go into: the first one that is called within a step; -1 if none. */
   get kernel(): number {
     const { state, at, run } = this;
+    // What a kernel does comes behind the time of its call.
+    if (this.until >= 0) return -1;
     const event = state.event(at);
     if (!event && run.kernel_pcs.includes(run.stop_pc)) return at;
     const over = state.jump(this.by, "over", at);
@@ -91,6 +106,7 @@ export class Stepping {
 
   /** Runs to the next (1) or previous (-1) breakpoint; Python answers what the window does not. */
   continue(direction: 1 | -1): Outcome {
+    if (direction > 0 && this.until >= 0) return this.go(this.until);
     const ask: Outcome = { kind: "need", to: this.at, command: direction > 0 ? "continue" : "continue_back" };
     const isKnown = this.points.every((point) => !point.is_on || !point.condition || this.state.evaluated(point));
     if (!isKnown) return ask;

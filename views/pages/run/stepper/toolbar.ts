@@ -55,9 +55,9 @@ export class Toolbar {
       button.disabled = !isKernel && !stepping.canStep(command);
     }
     this.start.disabled = stepping.at === 0;
-    this.end.disabled = stepping.isOver;
-    this.continue.disabled = stepping.isOver;
-    this.time.textContent = `time ${stepping.at} of ${stepping.run.total}`;
+    this.end.disabled = stepping.isLast;
+    this.continue.disabled = stepping.isLast;
+    this.time.textContent = `time ${stepping.at}${stepping.until < 0 ? ` of ${stepping.run.total}` : ""}`;
     for (const choice of this.by.children) {
       const isOn = choice instanceof HTMLElement && choice.dataset.id === stepping.by;
       choice.setAttribute("aria-pressed", String(isOn));
