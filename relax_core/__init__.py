@@ -61,6 +61,7 @@ _MODULE_OF = MappingProxyType(
         "Simulated": runs,
         "Structure": reports,
         "Tables": patterns,
+        "Machine": runs,
         "Threads": runs,
         "ThreadsOf": runs,
         "Tolerance": runs,

@@ -9,9 +9,10 @@
     python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0 --sizes n=64] [--outputs out.npz]
                                        [--passes P] [--mode exact|bitwise|fast] [--find-uninitialised] [--poison-memory]
                                        [--break LINE|@PC]... [--when CONDITION] [--stop-at-nan] [--stops 1]
-                                       [--dump values.npz] [--profile] [--simulate]
+                                       [--dump values.npz] [--profile] [--simulate [--machine M]]
     python -m relax_core inside FILE [--entry K | --kernel K | --time T] [--go MOVE]... [--steps N] [--heat BUFFER]
-                                       [--report] [--inputs in.npz | --seed 0 --sizes n=64] [--passes P] [--json]
+                                       [--report [--machine M]] [--inputs in.npz | --seed 0 --sizes n=64] [--passes P]
+                                       [--json]
     python -m relax_core bisect FILE [FILE...] [--passes P] [--values] [--relative R] [--absolute A] [--json]
     python -m relax_core compare A.npz B.npz | FILE FILE | FILE --stages 0 7
     python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm|remarks]

@@ -93,7 +93,7 @@ def _run_command(command: Commands) -> None:
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
     run.add_argument("--memory", action="store_true", help="print what memory holds when, and what is used too late")
     run.add_argument("--simulate", action="store_true", help="run a kernel on a simulated GPU, and tell what races")
-    run.add_argument("--machine", default="", metavar="M", help="a GPU: flops=F,global=B,shared=B, each a second")
+    _machine_option(run)
     run.add_argument("--json", action="store_true", help="print one object: the result, or what else is asked for")
 
 
@@ -162,7 +162,12 @@ def _inside_command(command: Commands) -> None:
     made.add_argument("--steps", type=int, default=1, metavar="N", help="how many statements are shown; default: 1")
     made.add_argument("--heat", default="", metavar="BUFFER", help="print how often each element has been touched")
     made.add_argument("--report", action="store_true", help="print what the whole run does to memory")
+    _machine_option(made)
     made.add_argument("--json", action="store_true", help="print one object")
+
+
+def _machine_option(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--machine", default="", metavar="M", help="a GPU: flops=F,global=B,shared=B, each a second")
 
 
 def _run_options(made: argparse.ArgumentParser) -> None:

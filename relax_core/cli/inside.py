@@ -26,6 +26,8 @@ def step_inside(engine: Engine, options: argparse.Namespace) -> int:
         raise UsageError("--sizes and --inputs do not go together: the sizes are those of the archive")
     if options.report and (options.go or options.heat or options.steps != 1):
         raise UsageError("--report is about the whole run: --go, --steps and --heat do not go with it")
+    if options.machine and not options.report:
+        raise UsageError("--machine is about what --report counts of launches")
     if options.kernel and options.time >= 0:
         raise UsageError("--kernel and --time do not go together: the time says which kernel runs")
     threads = ThreadsOf(options.launch, options.block, options.thread, options.order, options.shuffle)
@@ -40,7 +42,7 @@ def _program(options: argparse.Namespace) -> Program:
 
 
 def _report(engine: Engine, kernel: KernelCall, options: argparse.Namespace) -> int:
-    found = engine.request(InsideReportOf(kernel))
+    found = engine.request(InsideReportOf(kernel, options.machine))
     if isinstance(found, Failure):
         return failed(found)
     say(msgspec.json.encode(found).decode() if options.json else found.to_text())

@@ -7,6 +7,7 @@ import msgspec
 
 from relax_core.engine.programs.program import Program
 from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem, StageDetail
+from relax_core.present.running.inside_models import RooflineOf
 from relax_core.present.running.run_models import Tensor
 
 Change: TypeAlias = Literal["appears", "goes", "more often", "less often"]
@@ -499,22 +500,6 @@ class AccessRow(msgspec.Struct, frozen=True):
     """Of global memory: how many sectors of 32 bytes a warp moves in the mean."""
     used: float = 1
     """Of global memory: which part of the bytes that are moved is used."""
-
-
-class RooflineOf(msgspec.Struct, frozen=True):
-    """What simulated launches are bound by on a machine, in operations and bytes."""
-
-    machine: str
-    operations: int
-    global_bytes: int
-    moved_bytes: int
-    shared_bytes: int
-    intensity: float
-    bound: str
-    """`operations`, `global memory` or `shared memory`."""
-    attainable: float
-    """Operations a second at most."""
-    text: str
 
 
 class Simulation(msgspec.Struct, frozen=True):

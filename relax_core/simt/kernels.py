@@ -89,6 +89,29 @@ def simulate(
     return Simulated(entry, launch.findings.diagnostics(), host.outputs(), tuple(host.grids), costs, launch.traffic)
 
 
+@dataclass(frozen=True, slots=True)
+class CountedLaunches:
+    """What the launches of a function do to memory."""
+
+    grids: tuple[Grid, ...]
+    traffic: Traffic
+
+
+def count_accesses(
+    module: IRModule, entry: str, args: Sequence[Any], is_cancelled: Callable[[], bool] = lambda: False
+) -> CountedLaunches:
+    """Run a prim func on a simulated GPU, and count what each access does, with the cells that it touches.
+
+    Raises:
+        RunError: GP010 for what is not simulated, VM008 if it was cancelled.
+    """
+    function = module[entry]
+    assert isinstance(function, PrimFunc), "only prim funcs launch threads"
+    launch = Launch(Findings(), Traffic(is_marked=True), is_cancelled=is_cancelled)
+    host = _run(module, with_buffers(function), args, launch)
+    return CountedLaunches(tuple(host.grids), host.state.launch.traffic)
+
+
 def _run(module: IRModule, function: PrimFunc, args: Sequence[Any], launch: Launch) -> "_Host":
     host = _Host(module, "", function, launch)
     with np.errstate(all="ignore"):

@@ -89,26 +89,23 @@ class Roofline:
 
 def roofline(traffic: Traffic, machine: Machine = DEFAULT_MACHINE) -> Roofline:
     """Return what the launches whose accesses were counted are bound by."""
-    asked, moved, shared = 0, 0.0, 0.0
-    for cost in traffic.rows.values():
-        size = cost.elements * cost.element_bytes
-        match cost.kind:
-            case "global":
-                asked += size
-                moved += size / cost.efficiency
-            case "shared":
-                shared += size * (cost.degrees / cost.parts if cost.parts else 1)
-            case _:
-                pass
+    of_global = [cost for cost in traffic.rows.values() if cost.kind == "global"]
+    asked = sum(cost.elements * cost.element_bytes for cost in of_global)
+    moved = sum(cost.moved_bytes for cost in of_global)
+    shared = sum(cost.moved_bytes for cost in traffic.rows.values() if cost.kind == "shared")
     return Roofline(machine, traffic.operations, asked, round(moved), round(shared))
 
 
 def machine_of(text: str) -> Machine:
     """Read a machine such as `flops=19.5e12, global=1.555e12, shared=19.5e12`; what is left out is the default's.
 
+    An empty text is the default one.
+
     Raises:
         RunError: GP018, it cannot be read.
     """
+    if not text.strip():
+        return DEFAULT_MACHINE
     found: dict[str, float] = {}
     for item in text.split(","):
         key, sign, value = (part.strip() for part in item.partition("="))

@@ -15,7 +15,8 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
 from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.lanes import WARP, Array, Lanes, Mask
-from relax_core.simt.memory import View
+from relax_core.simt.memory import Memory, View
+from relax_core.simt.values import lanes_first
 
 Way: TypeAlias = Literal["load", "store"]
 BANKS: Final = 32
@@ -48,6 +49,25 @@ class AccessCost:
     elements: int = 0
     """How many all lanes of all blocks touched."""
     element_bytes: int = 0
+    memory: Memory | None = None
+    """Where it goes; of shared memory that of the first blocks."""
+    marks: Array | None = None
+    """Which cells it touched, of shared memory in any block; `None` if that was not looked at."""
+
+    @property
+    def footprint_bytes(self) -> int:
+        """How many different bytes it touched; of shared memory one block has them."""
+        if self.marks is None or self.memory is None:
+            return 0
+        return int(np.count_nonzero(self.marks)) * self.memory.cell_bytes
+
+    @property
+    def moved_bytes(self) -> float:
+        """What moves for it: whole sectors of global memory, or bytes of shared memory as often as banks are asked."""
+        size = self.elements * self.element_bytes
+        if self.kind == "shared":
+            return size * (self.degrees / self.parts if self.parts else 1)
+        return size / self.efficiency
 
     @property
     def efficiency(self) -> float:
@@ -58,9 +78,10 @@ class AccessCost:
 class Traffic:
     """The costs of the accesses of a launch."""
 
-    def __init__(self, *, is_of_first: bool = True) -> None:
-        """Count in the first block of a launch, or in any."""
+    def __init__(self, *, is_of_first: bool = True, is_marked: bool = False) -> None:
+        """Count in the first block of a launch, or in any; with `is_marked` mark which cells are touched."""
         self._is_of_first = is_of_first
+        self._is_marked = is_marked
         self.rows: dict[tuple[Node, Way], AccessCost] = {}
         self.operations = 0
         """On floats, by all lanes."""
@@ -70,9 +91,13 @@ class Traffic:
         """Count an access; `at` are the elements, numbered through the copies of a memory."""
         row = self.rows.get(access)
         if row is None:
-            row = self.rows[access] = AccessCost(*access, view.memory.kind, element_bytes=view.dtype.itemsize)
+            row = self.rows[access] = AccessCost(
+                *access, view.memory.kind, element_bytes=view.dtype.itemsize, memory=view.memory
+            )
         each = at.shape[1] if is_array(at) and at.ndim == 2 else 1
         row.elements += each * (lanes.count if mask is None else int(np.count_nonzero(mask)))
+        if self._is_marked:
+            _mark(row, view, at, mask, lanes)
         if (lanes.first and self._is_of_first) or row.instances >= _INSTANCES:
             return
         count = min(lanes.grid.thread_count, lanes.count)
@@ -106,6 +131,17 @@ class Traffic:
     def costs(self) -> tuple[AccessCost, ...]:
         """Return the accesses that were counted, in the order in which they came first."""
         return tuple(item for item in self.rows.values() if item.instances)
+
+
+def _mark(row: AccessCost, view: View, at: Plain, mask: Mask, lanes: Lanes) -> None:
+    cell_count = view.memory.bytes_each // view.memory.cell_bytes
+    if row.marks is None:
+        row.marks = np.zeros(cell_count, np.bool_)
+    per_element = view.dtype.itemsize // view.memory.cell_bytes
+    elements = np.asarray(at) if mask is None else lanes_first(at, lanes.count)[mask]
+    first = elements.reshape(-1) * per_element % cell_count
+    for part in range(per_element):
+        row.marks[first + part] = True
 
 
 def _columns(addresses: Array, size: int) -> list[tuple[Array, int]]:

@@ -19,12 +19,14 @@ from relax_core.passes.historic import as_reported
 from relax_core.passes.own import register_pass
 from relax_core.passes.pipeline import pass_, run_pipeline, verify
 from relax_core.passes.single_rewrites import after_rewrites, without_rewrite
+from relax_core.simt.roofline import Machine
 from relax_core.vm.external.packed import register_packed
 from relax_core.vm.relay.host import run_relay
 from relax_core.vm.virtual_machine import VirtualMachine
 
 __all__ = [
     "Inside",
+    "Machine",
     "Pass",
     "PassContext",
     "Ran",

@@ -385,9 +385,13 @@ class HeatOf(Request[HeatView], frozen=True):
 
 
 class InsideReportOf(Request[InsideReport], frozen=True):
-    """Count what a kernel does to memory, access by access."""
+    """Count what a kernel does to memory, access by access.
+
+    `machine` is a GPU against which launches are measured, see `machine_of`; empty for the default one.
+    """
 
     kernel: KernelCall
+    machine: str = ""
 
 
 AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf

@@ -21,8 +21,9 @@ from relax_core.inside.threads.looking import Root, owners_of, roots_of, values_
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.engine import Engine
-from relax_core.present.running.inside_models import InsideReport, InsideView
+from relax_core.present.running.inside_models import InsideReport, InsideView, LaunchReport
 from relax_core.present.running.inside_report import present_report
+from relax_core.simt.roofline import DEFAULT_MACHINE, Machine
 from relax_core.simt.signature import with_buffers
 
 __all__ = ["Inside", "Threads", "inside", "threads"]
@@ -122,6 +123,10 @@ class Threads:
     def owners(self, name: str) -> npt.NDArray[np.int64]:
         """Return the thread of the block that wrote each element last, -1 where none did."""
         return owners_of(self._walk.stepper.run, self._named(name))
+
+    def report(self, machine: Machine = DEFAULT_MACHINE) -> LaunchReport:
+        """Count what all blocks of all launches do to memory, access by access, and what bounds them on a machine."""
+        return self._walk.report(machine)
 
     def _named(self, name: str) -> Root:
         return _found(roots_of(self._walk.stepper.run), name)

@@ -31,7 +31,8 @@ from relax_core.ir.node import preorder
 from relax_core.ir.tir import HOST_FUNCTION, PrimFunc, Stmt
 from relax_core.present.running.inside_heat import present_heat
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
-from relax_core.present.running.inside_report import present_report
+from relax_core.present.running.inside_report import present_report, report_of_launches
+from relax_core.simt.roofline import machine_of
 from relax_core.simt.signature import entries, launches, with_buffers
 from relax_core.source import Source
 
@@ -69,8 +70,7 @@ def report(message: InsideReportOf, context: RequestContext) -> InsideReport:
     def made() -> InsideReport:
         found = _walk(message.kernel, context)
         if isinstance(found, ThreadWalk):
-            what = "accesses are counted of kernels that run in order, and this one launches threads"
-            raise CompileError((Diagnostic("TI004", what, hint="`run --simulate` tells what they cost"),))
+            return report_of_launches(found.report(machine_of(message.machine), context.is_cancelled))
         return present_report(found.counter, found.listing)
 
     return opened.remembered(message, made)

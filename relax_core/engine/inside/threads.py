@@ -1,5 +1,6 @@
 """A run through the threads of a launch with all that is asked about it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -13,11 +14,13 @@ from relax_core.inside.threads.moves import move_threads
 from relax_core.inside.threads.stepper import ThreadStepper
 from relax_core.ir.module import IRModule
 from relax_core.present.running.inside import LARGEST_WINDOW, Listing, shown
-from relax_core.present.running.inside_models import HeatView, InsideView
+from relax_core.present.running.inside_models import HeatView, InsideView, LaunchReport
 from relax_core.present.running.threads.heat import present_memory
 from relax_core.present.running.threads.here import Presenter
-from relax_core.simt.kernels import launch_of
+from relax_core.present.running.threads.report import present_launches
+from relax_core.simt.kernels import count_accesses, launch_of
 from relax_core.simt.lanes import WARP
+from relax_core.simt.roofline import Machine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +29,9 @@ class ThreadWalk:
 
     stepper: ThreadStepper
     listing: Listing
+    module: IRModule
+    entry: str
+    args: tuple[Any, ...]
 
     def look(
         self, clock: int, moves: tuple[str, ...], window: int, chosen: ThreadsOf, watches: tuple[str, ...] = ()
@@ -53,6 +59,15 @@ class ThreadWalk:
         found = Condition(run, self.stepper.start.body, text).value(run, lane)
         return "-" if found is None else shown(found)
 
+    def report(self, machine: Machine, is_cancelled: Callable[[], bool] = lambda: False) -> LaunchReport:
+        """Count what all launches of the kernel do to memory, in all of their blocks; the position stays.
+
+        Raises:
+            RunError: GP010 for what is not simulated, VM008 if it was cancelled.
+        """
+        counted = count_accesses(self.module, self.entry, self.args, is_cancelled)
+        return present_launches(self.entry, counted, self.listing, machine)
+
     def heat(self, asked: HeatOf) -> HeatView:
         """Show a window of a memory."""
         return present_memory(self.stepper, asked)
@@ -70,7 +85,7 @@ def thread_walk(module: IRModule, name: str, args: tuple[Any, ...], chosen: Thre
         message = f"there is no thread {chosen.thread}: a block has {start.grid.thread_count:,}"
         raise CompileError((Diagnostic("TI004", message, start.function.span),))
     stepper.explore()
-    return ThreadWalk(stepper, listing)
+    return ThreadWalk(stepper, listing, module, name, args)
 
 
 def order_words(chosen: ThreadsOf) -> str:

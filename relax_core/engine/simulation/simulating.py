@@ -1,18 +1,18 @@
 """Answers the request to simulate a launch."""
 
-from relax_core.diagnostics import CompileError, plural
+from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import SimulateOf
 from relax_core.engine.inputs import write_archive
 from relax_core.engine.programs import prim_entry
 from relax_core.engine.protocol import Progress
-from relax_core.engine.replies import AccessRow, RooflineOf, SimulatedBuffer, Simulation
+from relax_core.engine.replies import AccessRow, SimulatedBuffer, Simulation
 from relax_core.engine.simulation.host import entry_of
 from relax_core.present.problems import problems_of
+from relax_core.present.running.threads.report import grid_words, present_roofline
 from relax_core.simt.findings import text_of
 from relax_core.simt.kernels import Simulated, simulate
-from relax_core.simt.lanes import Grid
-from relax_core.simt.roofline import DEFAULT_MACHINE, Machine, Roofline, machine_of
+from relax_core.simt.roofline import Machine, machine_of
 from relax_core.simt.signature import with_buffers
 from relax_core.simt.traffic import AccessCost
 from relax_core.vm.objects.values import show
@@ -36,8 +36,7 @@ def simulated(message: SimulateOf, context: RequestContext) -> Simulation:
     args = prim_entry.arguments(
         with_buffers(function), program.inputs, program.seed, dict(program.sizes), is_signed=True
     )
-    machine = machine_of(message.machine) if message.machine else DEFAULT_MACHINE
-    return _shown(simulate(module, name, args, context.is_cancelled), machine)
+    return _shown(simulate(module, name, args, context.is_cancelled), machine_of(message.machine))
 
 
 def _shown(found: Simulated, machine: Machine) -> Simulation:
@@ -51,15 +50,8 @@ def _shown(found: Simulated, machine: Machine) -> Simulation:
         tuple(item.render() for item in found.diagnostics),
         found.is_clean,
         tuple(_row(item) for item in found.accesses),
-        _bound(found.roofline(machine)) if found.grids else None,
+        present_roofline(found.roofline(machine)) if found.grids else None,
     )
-
-
-def _bound(of: Roofline) -> RooflineOf:
-    return RooflineOf(
-        of.machine.name, of.operations, of.global_bytes, of.moved_bytes, of.shared_bytes, of.intensity, of.bound,
-        of.attainable, of.to_text(),
-    )  # fmt: skip
 
 
 def _row(cost: AccessCost) -> AccessRow:
@@ -68,8 +60,3 @@ def _row(cost: AccessCost) -> AccessRow:
     return AccessRow(
         text_of(cost.node), span.line if span else 0, cost.way, cost.kind, cost.worst, sectors, cost.efficiency
     )
-
-
-def grid_words(grid: Grid) -> str:
-    """Return how many blocks and threads a launch has."""
-    return f"{plural(grid.block_count, 'block')} of {plural(grid.thread_count, 'thread')}"

@@ -1,4 +1,4 @@
-"""View models of a run inside a kernel: the statement, the loops around it, what it reads and writes, its buffers."""
+"""View models of a run inside a kernel: the statement, loops, what it reads and writes, buffers, the access report."""
 
 import msgspec
 
@@ -304,6 +304,87 @@ class ReportRow(msgspec.Struct, frozen=True):
     """Different lines of a cache, of 64 bytes."""
 
 
+class RooflineOf(msgspec.Struct, frozen=True):
+    """What simulated launches are bound by on a machine, in operations and bytes."""
+
+    machine: str
+    operations: int
+    global_bytes: int
+    moved_bytes: int
+    shared_bytes: int
+    intensity: float
+    bound: str
+    """`operations`, `global memory` or `shared memory`."""
+    attainable: float
+    """Operations a second at most."""
+    text: str
+    parts: tuple[tuple[str, float], ...] = ()
+    """How many seconds each part takes at least."""
+    peak: float = 0.0
+    """Operations a second of the machine."""
+
+
+class LaunchRow(msgspec.Struct, frozen=True):
+    """The accesses of one statement to one memory in one direction, by all threads."""
+
+    buffer: str
+    scope: str
+    """`global`, `shared` or `warp`."""
+    line: int
+    text: str
+    is_write: bool
+    count: int
+    footprint: int
+    """Different elements; of shared memory one block has them."""
+    asked_bytes: int
+    moved_bytes: int
+    """Whole sectors of global memory; bytes of shared memory as often as banks are asked for them."""
+    sectors: float
+    """Of global memory: how many sectors of 32 bytes a warp moves in the mean."""
+    used: float
+    """Of global memory: which part of the bytes that are moved was asked for."""
+    conflict: int
+    """Of shared memory: the largest number of words that lanes wanted of one bank at once; 1 is none."""
+
+    @property
+    def cost(self) -> str:
+        """Say how well lanes go together."""
+        match self.scope:
+            case "global":
+                return f"{self.sectors:.3g} sectors, {self.used:.0%} used"
+            case "shared":
+                return f"{self.conflict}-way conflict" if self.conflict > 1 else "no conflict"
+            case _:
+                return "-"
+
+
+class LaunchReport(msgspec.Struct, frozen=True):
+    """What all launches of a kernel do to memory, access by access."""
+
+    kernel: str
+    launches: tuple[str, ...]
+    """The grids, such as `2 blocks of 256 threads`."""
+    rows: tuple[LaunchRow, ...]
+    footprint_bytes: int
+    """Of global memory, each element once."""
+    roofline: RooflineOf
+
+    def to_text(self) -> str:
+        """Return what the command prints."""
+        heads = ("buffer", "scope", "line", "reads", "writes", "cells", "asked", "moved", "cost")
+        rows = [heads, *(_launch_cells(item) for item in self.rows)]
+        tail = f"{self.footprint_bytes:,} B of global memory are touched"
+        return "\n".join((f"`{self.kernel}`: {', '.join(self.launches)}", *_table(rows), tail, self.roofline.text))
+
+
+def _launch_cells(item: LaunchRow) -> tuple[str, ...]:
+    count = f"{item.count:,}"
+    return (
+        item.buffer, item.scope, str(item.line), "-" if item.is_write else count, count if item.is_write else "-",
+        f"{item.footprint:,}", f"{item.asked_bytes:,}", f"{item.moved_bytes:,}", item.cost,
+    )  # fmt: skip
+
+
 class InsideReport(msgspec.Struct, frozen=True):
     """What a kernel does to memory, access by access."""
 
@@ -317,6 +398,8 @@ class InsideReport(msgspec.Struct, frozen=True):
     """Accesses from the start among which reuse was looked for."""
     is_whole: bool = True
     """Whether all statements were counted, and not only the first ones of very many."""
+    launched: LaunchReport | None = None
+    """Of a kernel that launches threads, in place of the rows."""
 
     @property
     def intensity(self) -> float:
@@ -325,15 +408,15 @@ class InsideReport(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """Return what the command prints."""
+        if self.launched is not None:
+            return self.launched.to_text()
         heads = ("buffer", "line", "reads", "writes", "cells", "per iteration", "stride", "reuse", "bytes", "lines")
         rows = [heads, *(_cells(item) for item in self.rows)]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(heads))]
-        table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         tail = (
             f"{self.operations:,} operations, {self.footprint_bytes:,} B: {self.intensity:.2f} for each byte; "
             f"{self.moved_bytes:,} B without a cache"
         )
-        return "\n".join((f"`{self.kernel}`", *table, tail))
+        return "\n".join((f"`{self.kernel}`", *_table(rows), tail))
 
 
 def _cells(item: ReportRow) -> tuple[str, ...]:
@@ -344,3 +427,9 @@ def _cells(item: ReportRow) -> tuple[str, ...]:
         count if item.is_write else "-", f"{item.footprint:,}", per or "-", item.stride, item.reuse,
         f"{item.size_bytes:,}", f"{item.lines:,}",
     )  # fmt: skip
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -7,7 +7,7 @@ from relax_core.inside.report import Accessed, report
 from relax_core.inside.sites import Level
 from relax_core.ir.tir import For
 from relax_core.present.running.inside import Listing
-from relax_core.present.running.inside_models import InsideReport, ReportRow
+from relax_core.present.running.inside_models import InsideReport, LaunchReport, ReportRow
 
 
 def present_report(counter: HeatCounter, listing: Listing) -> InsideReport:
@@ -23,6 +23,14 @@ def present_report(counter: HeatCounter, listing: Listing) -> InsideReport:
         found.looked_at,
         found.is_whole,
     )
+
+
+def report_of_launches(found: LaunchReport) -> InsideReport:
+    """Return the report of a kernel that launches threads."""
+    bound = found.roofline
+    return InsideReport(
+        found.kernel, (), bound.operations, found.footprint_bytes, bound.moved_bytes, 0, launched=found
+    )  # fmt: skip
 
 
 def _row(item: Accessed, listing: Listing) -> ReportRow:
