@@ -68,7 +68,7 @@ class Accesses:
             index, wrong = self._in_range(index, extent, mask)
             if wrong is not None:
                 outside = wrong if outside is None else outside | wrong
-            flat = flat + index * stride if stride != 1 else flat + index
+            flat = _sum(flat, index * stride if stride != 1 else index)
         if outside is not None:
             self._outside(place.buffer, indices, node, outside)
         return flat, outside
@@ -276,6 +276,13 @@ class Accesses:
     def _note(self, races: list[Race]) -> None:
         for race in races:
             self._state.launch.findings.add_race(race, self._lanes.grid)
+
+
+def _sum(a: Plain, b: Plain) -> Plain:
+    """Add indices, of which one may be that of a vector: a row for each lane."""
+    if is_array(a) and is_array(b) and a.ndim != b.ndim:
+        a, b = (item[:, None] if item.ndim == 1 else item for item in (a, b))
+    return a + b
 
 
 def _at(index: Plain, lane: int) -> object:
