@@ -42,9 +42,20 @@ from relax_core.engine.protocol import (
     StageOf,
 )
 from relax_core.engine.replies import CostsView, Stages, StageText
+from relax_core.present.models import Problem
 
 _NO_CASE = "BC001"
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
+
+
+class CheckedText(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `check --json` prints of a text, or of the compiler that was recorded."""
+
+    name: str
+    has_errors: bool
+    problems: tuple[Problem, ...] = ()
+    stopped: str = ""
+    """Why the compiler stopped."""
 
 
 def add_programs(command: Commands) -> None:
@@ -57,6 +68,7 @@ def add_programs(command: Commands) -> None:
     reproduces = "where to write a file that stops there with tvm and numpy alone, if a recorded compiler stopped"
     check.add_argument("--reproducer", metavar="FILE", help=reproduces)
     check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
+    check.add_argument("--json", action="store_true", help="print one object per module text and line")
 
     script = command("script", "Print a module.", _script)
     script.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -66,6 +78,7 @@ def add_programs(command: Commands) -> None:
     )
     script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
     script.add_argument("--passes", metavar="P", help=PASSES_HELP)
+    script.add_argument("--json", action="store_true", help="print one object")
 
     _add_passes(command)
 
@@ -76,6 +89,7 @@ def add_programs(command: Commands) -> None:
         "bytecode, or of the kernels: LLVM IR, machine code, what was transformed; default: bytecode, llvm of a kernel"
     )
     asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"), help=form)
+    asm.add_argument("--json", action="store_true", help="print one object per listing and line")
 
 
 def _add_passes(command: Commands) -> None:
@@ -139,16 +153,20 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
             continue
         status = max(status, *(_checked(engine, program, options) for program in programs), 0)
         if pipeline is not None:
-            status = max(status, _explained(engine, pipeline, options))
+            status = max(status, _explained(engine, printable(file), pipeline, options))
     return status
 
 
-def _explained(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
+def _explained(engine: Engine, file: str, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
     """Say why the compiler that was recorded stopped, if it did."""
     crash = opening.crash_of(engine, pipeline)
     if not crash.words:
         return 0
-    say(crash.words)
+    say(
+        msgspec.json.encode(CheckedText(file, has_errors=True, stopped=crash.words)).decode()
+        if options.json
+        else crash.words
+    )
     if options.report:
         write_bytes(options.report, crash.report.encode())
         complain(f"note: {printable(options.report)} is the text of a bug report")
@@ -175,6 +193,10 @@ def _checked(engine: Engine, program: Program, options: argparse.Namespace) -> i
     found = engine.request(Check(program, options.prims))
     if isinstance(found, Failure):
         return failed(found)
+    if options.json:
+        checked = CheckedText(program.name, has_errors=found.has_errors, problems=found.problems)
+        say(msgspec.json.encode(checked).decode())
+        return DIAGNOSED if found.has_errors else 0
     for text in found.rendered:
         say(text)
     if not found.rendered:
@@ -188,7 +210,7 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
     text = engine.request(Script(program, options.dialect, options.spelling, has_passes, options.tvm))
     if isinstance(text, Failure):
         return failed(text)
-    say(text.text)
+    say(msgspec.json.encode({"name": program.name, "text": text.text}).decode() if options.json else text.text)
     return 0
 
 
@@ -322,12 +344,21 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
     if isinstance(listing, Failure):
         return failed(listing)
     if form == "bytecode" or options.kernel:
-        say(listing.code.text)
+        _say_listing(listing.code.text, form, options.kernel, options)
         return 0
     for number, kernel in enumerate(listing.kernels):
         if number:
             listing = engine.request(Asm(program, form, kernel))
             if isinstance(listing, Failure):
                 return failed(listing)
-        say(f"{_COMMENTS[form]} kernel {kernel}\n{listing.code.text}")
+        _say_listing(listing.code.text, form, kernel, options)
     return 0
+
+
+def _say_listing(text: str, form: str, kernel: str, options: argparse.Namespace) -> None:
+    if options.json:
+        say(msgspec.json.encode({"form": form, "kernel": kernel, "text": text}).decode())
+    elif options.kernel or not kernel:
+        say(text)
+    else:
+        say(f"{_COMMENTS[form]} kernel {kernel}\n{text}")
