@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
-from relax_core.cli.integration import app, completion
+from relax_core.cli.integration import app, completion, progress
 from relax_core.cli.teaching import lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
@@ -22,6 +22,7 @@ from relax_core.cli.terminal import (
     complain_of,
 )
 from relax_core.engine.process.client import Client
+from relax_core.engine.process.launch import launched
 
 _STATUSES = (
     "COMMAND --help lists the arguments of a command. Exit status: 0; 1 for a program with a diagnostic, values that "
@@ -74,7 +75,8 @@ def _carried_out(options: argparse.Namespace) -> int:
         os.environ[_STAND_INS_VARIABLE] = stand_ins.environment_of(given)
     if options.in_process:
         return command(in_process.InProcess(), options)
-    client = two_workers.client() if options.has_two_workers else Client()
+    kind = progress.TerminalClient if sys.stderr is not None and sys.stderr.isatty() else Client  # pyright: ignore[reportUnnecessaryComparison]  # it may have been closed
+    client = kind(start=two_workers.forked if options.has_two_workers else launched)
     try:
         # It loads while the command reads its files.
         client.start()

@@ -12,8 +12,10 @@ import msgspec
 from relax_core.cli.terminal import Engine
 from relax_core.engine.debug.replies import Bisection, FormRuns
 from relax_core.engine.debug.requests import BisectRecordedOf, RunFormsOf
+from relax_core.engine.limits import Limits
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.forked import forked_workers
+from relax_core.engine.process.launch import Process, WorkerEnds
 from relax_core.engine.protocol import Failure
 from relax_core.engine.splicing.printed import is_printed
 
@@ -25,9 +27,9 @@ _KERNELS_WEIGHT: Final = 100_000
 """What it takes to compile the kernels that a form of prim funcs changed, in characters that are read."""
 
 
-def client() -> Client:
-    """Return the client of one of the workers: a process that has loaded the package once forks both."""
-    return Client(start=forked_workers().start)
+def forked(limits: Limits, ends: WorkerEnds) -> Process:
+    """Start one of the workers: a process that has loaded the package once forks both."""
+    return forked_workers().start(limits, ends)
 
 
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
@@ -39,7 +41,7 @@ def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) ->
     if not at or message.options.stand_ins:
         return engine.request(message)
     behind: list[FormRuns | Failure] = []
-    with client() as other:
+    with Client(start=forked) as other:
         work = threading.Thread(target=lambda: behind.append(other.request(RunFormsOf(message, at))), daemon=True)
         work.start()
         begun = engine.request(msgspec.structs.replace(message, until=at))
