@@ -27,6 +27,7 @@ LATE = frozenset(
         "relax_core.cli.integration.app",
         "relax_core.cli.integration.completion",
         "relax_core.cli.integration.progress",
+        "relax_core.cli.integration.watching",
         "relax_core.cli.opening",
         "relax_core.cli.patches",
         "relax_core.cli.programs",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
-from relax_core.cli.integration import app, completion, progress
+from relax_core.cli.integration import app, completion, progress, watching
 from relax_core.cli.teaching import lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
@@ -68,24 +68,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _carried_out(options: argparse.Namespace) -> int:
-    command: Callable[[Engine, argparse.Namespace], int] = options.command
     if options.pass_file:
         os.environ[_PASSES_VARIABLE] = os.pathsep.join(map(os.path.abspath, options.pass_file))
     if given := getattr(options, "stand_in", ()):
         os.environ[_STAND_INS_VARIABLE] = stand_ins.environment_of(given)
     if options.in_process:
-        return command(in_process.InProcess(), options)
+        return _done(in_process.InProcess(), options)
     kind = progress.TerminalClient if sys.stderr is not None and sys.stderr.isatty() else Client  # pyright: ignore[reportUnnecessaryComparison]  # it may have been closed
     client = kind(start=two_workers.forked if options.has_two_workers else launched)
     try:
         # It loads while the command reads its files.
         client.start()
-        return command(client, options)
+        return _done(client, options)
     except KeyboardInterrupt:
         client.close(is_hurried=True)
         raise
     finally:
         client.close()
+
+
+def _done(engine: Engine, options: argparse.Namespace) -> int:
+    command: Callable[[Engine, argparse.Namespace], int] = options.command
+    if getattr(options, "is_repeated", False):
+        return watching.repeat(lambda: command(engine, options), options)
+    return command(engine, options)
 
 
 def _fill_standard_descriptors() -> None:

@@ -24,6 +24,7 @@ from relax_core.cli.terminal import (
     printable,
     read_bytes,
     say,
+    watch_option,
     with_rules,
     write_bytes,
 )
@@ -95,6 +96,7 @@ def _run_command(command: Commands) -> None:
     run.add_argument("--simulate", action="store_true", help="run a kernel on a simulated GPU, and tell what races")
     _machine_option(run)
     run.add_argument("--json", action="store_true", help="print one object: the result, or what else is asked for")
+    watch_option(run)
 
 
 def _bisect_command(command: Commands) -> None:

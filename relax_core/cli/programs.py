@@ -22,6 +22,7 @@ from relax_core.cli.terminal import (
     constants_option,
     failed,
     say,
+    watch_option,
     with_rules,
     write_bytes,
 )
@@ -69,6 +70,7 @@ def add_programs(command: Commands) -> None:
     check.add_argument("--reproducer", metavar="FILE", help=reproduces)
     check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
     check.add_argument("--json", action="store_true", help="print one object per module text and line")
+    watch_option(check)
 
     script = command("script", "Print a module.", _script)
     script.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -105,6 +107,7 @@ def _add_passes(command: Commands) -> None:
     opt.add_argument(
         "--verify", action="store_true", help="check what each pass leaves, and stop where it is ill-formed"
     )
+    watch_option(opt)
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
     part = opt.add_mutually_exclusive_group()
     part.add_argument("--diff", action="store_true", help="print what each pass changes in the text, as patches")

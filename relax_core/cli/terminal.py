@@ -102,6 +102,12 @@ def constants_option(made: argparse.ArgumentParser) -> None:
     made.add_argument("--constants", metavar="NPZ", help=CONSTANTS_HELP)
 
 
+def watch_option(made: argparse.ArgumentParser) -> None:
+    """Add the option that carries the command out again when its files change."""
+    words = "run again whenever a file that it reads changes, until Ctrl-C"
+    made.add_argument("--watch", dest="is_repeated", action="store_true", help=words)
+
+
 def as_in_option(made: argparse.ArgumentParser) -> None:
     """Add the option that switches on the bugs that were reported of passes and of the code generator."""
     made.add_argument("--as-in", choices=("fixed", "reported"), default="fixed", help=_AS_IN_HELP)
