@@ -148,6 +148,16 @@ def test_a_window_of_threads_tells_each_statement_as_it_is_told_alone(session: S
     assert looked(session, call, 5).accesses[1].cell == "B[104]"
 
 
+def test_what_is_watched_is_told_at_each_statement_of_a_window(session: Session) -> None:
+    call = KernelCall(Program(THREADS, "m.py"), threads=ThreadsOf(block=1, thread=40))
+    view = session.request(InsideOf(call, 3, window=16, watches=("tx + 1", "S[63 - tx] * 0 + bx")))
+    assert isinstance(view, InsideView)
+    assert view.clock == 3
+    # Thread 40 is in the second warp: of statements of the first one that of thread 0 is told.
+    assert [stop.watched for stop in view.stops] == [(str(tx), "1") for tx in (1, 1, 41, 41, 1, 41)]
+    assert view.watched == (("tx + 1", "41"), ("S[63 - tx] * 0 + bx", "1"))
+
+
 def test_memory_of_a_block_is_shown_by_its_owners(session: Session) -> None:
     call = KernelCall(Program(THREADS, "m.py"), threads=ThreadsOf(order="backward"))
     owners = counted(session, HeatOf(call, 1, "S", "owner"))

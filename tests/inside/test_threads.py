@@ -204,6 +204,19 @@ def test_moves_among_threads() -> None:
             it.go(wrong)
 
 
+def test_an_expression_is_watched_in_the_chosen_thread() -> None:
+    it = threads_of(LOOP, thread=40)
+    it.go("k=2, tx=40", "line 12")
+    assert it.watch("tx * 100 + k") == 4002
+    it.choose(5)
+    # The second warp runs: its first thread is looked at.
+    assert it.watch("tx * 100 + k") == 3202
+    it.go("end")
+    assert it.watch("tx") is None
+    with pytest.raises(CompileError):
+        it.watch("q + 1")
+
+
 def test_a_statement_says_what_its_accesses_cost_the_warp() -> None:
     it = threads_of(KERNELS["a transpose through shared memory"]["text"], block=3, thread=7)
     view = it.go("line 14")

@@ -176,3 +176,54 @@ def test_counts_of_one_line_alone(page: Page, app_url: str) -> None:
     page.keyboard.press("n")
     assert counts(inside, "C", (2, 4)).tolist() == [[1, 1, 1, 0], [0, 0, 0, 0]]
     assert not counts(inside, "A", (2, 3)).any()
+
+
+def test_an_expression_is_watched_from_statement_to_statement(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{MATMUL}&clock=9")
+    inside = inside_of(page)
+    expect(inside).to_have_attribute("data-clock", "9")
+    for text in ("i * 10 + r", "j"):
+        inside.get_by_label("Expression to watch").fill(text)
+        inside.get_by_label("Watch the expression").click()
+        expect(inside.locator(f"[data-watch='{text}']")).to_be_visible()
+    shown = [inside.locator(f"[data-watch='{text}']") for text in ("i * 10 + r", "j")]
+    for clock, values in ((9, ("0", "2")), (10, ("1", "2")), (11, ("2", "2")), (12, ("0", "3"))):
+        expect(inside).to_have_attribute("data-clock", str(clock))
+        for cell, value in zip(shown, values, strict=True):
+            expect(cell).to_have_text(value)
+        page.keyboard.press("n")
+    inside.get_by_label("Watch j no longer").click()
+    expect(shown[1]).to_have_count(0)
+    inside.get_by_label("Expression to watch").fill("nothing + 1")
+    inside.get_by_label("Watch the expression").click()
+    expect(inside.locator(".now")).to_contain_text("knows `nothing`")
+
+
+def test_a_launch_has_its_report_and_what_bounds_it_on_a_machine(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=gpu/transpose.py&time=0&inside=0")
+    inside = inside_of(page)
+    rows = inside.locator(".report tbody tr")
+    expect(rows).to_have_text([
+        "A131,024–1,0244.1 kB4 sectors, 100 % used", "tile shared13–1,0241,0244.1 kBno conflict",
+        "tile shared161,024–1,024131.1 kB32-way bank conflict", "B16–1,0241,0244.1 kB4 sectors, 100 % used",
+    ])  # fmt: skip
+    expect(inside.locator(".bound:has(.longest)")).to_contain_text("shared memory")
+    inside.get_by_label("Machine", exact=True).fill("global=1e3")
+    inside.get_by_label("Machine", exact=True).press("Tab")
+    expect(inside.locator(".bound:has(.longest)")).to_contain_text("global memory8,190 ms")
+    inside.get_by_label("Machine", exact=True).fill("clock=3")
+    inside.get_by_label("Machine", exact=True).press("Tab")
+    expect(inside.locator(".now")).to_contain_text("`clock=3` is no number of a machine")
+    expect(inside.locator(".bound:has(.longest)")).to_contain_text("shared memory")
+
+
+def test_another_block_is_one_click_away(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=gpu/tiled_matmul.py&time=0&inside=0&clock=5")
+    inside = inside_of(page)
+    expect(inside).to_have_attribute("data-clock", "5")
+    expect(inside.get_by_label("Block before")).to_be_disabled()
+    inside.get_by_label("Next block").click()
+    # The same statement of the next block, which reads other columns.
+    expect(inside.get_by_label("Block", exact=True)).to_have_value("1")
+    expect(inside).to_have_attribute("data-clock", "5")
+    expect(inside.locator("tr", has_text="bx").locator("td").last).to_have_text("1")

@@ -72,6 +72,14 @@ class Inside:
         found = self._walk.counter.count(until, ANYWHERE).of(buffer, is_write=is_write)
         return np.broadcast_to(found, shape).copy()
 
+    def watch(self, expression: str) -> Any:
+        """Return what an expression is before the statement runs, `None` where one of its names says nothing.
+
+        Raises:
+            CompileError: VM030, VM031: it cannot be read, or names what there is not.
+        """
+        return self._walk.value_of(expression)
+
     def report(self) -> InsideReport:
         """Count what the whole run does to memory, access by access."""
         return present_report(self._walk.counter, self._walk.listing)
@@ -123,6 +131,16 @@ class Threads:
     def owners(self, name: str) -> npt.NDArray[np.int64]:
         """Return the thread of the block that wrote each element last, -1 where none did."""
         return owners_of(self._walk.stepper.run, self._named(name))
+
+    def watch(self, expression: str) -> Any:
+        """Return what an expression is in the chosen thread, or in the first one that runs the statement.
+
+        It is `None` where one of its names says nothing.
+
+        Raises:
+            CompileError: VM030, VM031: it cannot be read, or names what there is not.
+        """
+        return self._walk.value_of(expression, self._chosen.thread)
 
     def report(self, machine: Machine = DEFAULT_MACHINE) -> LaunchReport:
         """Count what all blocks of all launches do to memory, access by access, and what bounds them on a machine."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import msgspec
+import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.requests import HeatOf, ThreadsOf
@@ -13,7 +13,7 @@ from relax_core.inside.threads.conditions import Condition
 from relax_core.inside.threads.moves import move_threads
 from relax_core.inside.threads.stepper import ThreadStepper
 from relax_core.ir.module import IRModule
-from relax_core.present.running.inside import LARGEST_WINDOW, Listing, shown
+from relax_core.present.running.inside import LARGEST_WINDOW, Listing, with_watches
 from relax_core.present.running.inside_models import HeatView, InsideView, LaunchReport
 from relax_core.present.running.threads.heat import present_memory
 from relax_core.present.running.threads.here import Presenter
@@ -47,17 +47,28 @@ class ThreadWalk:
         seconds = perf_counter() - begun
         presenter = Presenter(self.stepper, self.listing, chosen.thread, order_words(chosen), chosen.launch)
         view = presenter.view(is_found=is_found, seconds=seconds)
+        if window:
+            view = presenter.with_window(view, min(window, LARGEST_WINDOW))
         if watches:
-            watched = tuple((text, self._watched(text, view)) for text in watches)
-            view = msgspec.structs.replace(view, watched=watched)
-        return presenter.with_window(view, min(window, LARGEST_WINDOW)) if window else view
+            view = with_watches(view, self.stepper, watches, lambda text: self.value_of(text, chosen.thread))
+        return view
 
-    def _watched(self, text: str, view: InsideView) -> str:
-        """Return the value of an expression in the thread that is shown."""
+    def value_of(self, text: str, thread: int) -> Any:
+        """Return the value of an expression in a thread if it takes part here, else in the first that does.
+
+        It is `None` where one of its names says nothing.
+
+        Raises:
+            CompileError: VM030, VM031: it cannot be read, or names what there is not.
+        """
         run = self.stepper.run
-        lane = 0 if view.threads is None else view.threads.here.shown % WARP
-        found = Condition(run, self.stepper.start.body, text).value(run, lane)
-        return "-" if found is None else shown(found)
+        condition = Condition(run, self.stepper.start.body, text)
+        warp = run.running
+        if warp is None or warp.next is None:
+            return None
+        active = np.flatnonzero(warp.state.lanes.full(warp.next[1]))
+        is_own = thread // WARP == warp.number and thread % WARP in active
+        return condition.value(run, thread % WARP if is_own else int(active[0]))
 
     def report(self, machine: Machine, is_cancelled: Callable[[], bool] = lambda: False) -> LaunchReport:
         """Count what all launches of the kernel do to memory, in all of their blocks; the position stays.

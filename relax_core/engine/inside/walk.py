@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, cast
 
-import msgspec
 import numpy as np
 
 from relax_core.bytecode.executable import Executable
@@ -22,7 +21,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.code import without_header
-from relax_core.present.running.inside import LARGEST_WINDOW, Listing, present_inside, shown, with_window
+from relax_core.present.running.inside import LARGEST_WINDOW, Listing, present_inside, with_watches, with_window
 from relax_core.present.running.inside_models import InsideView
 from relax_core.printer.printed import Printed
 from relax_core.printer.tvmscript import print_module
@@ -50,18 +49,22 @@ class Walk:
         is_found = all(move(self.stepper, item) for item in moves)
         seconds = perf_counter() - begun
         view = present_inside(self.stepper, self.listing, is_found=is_found, seconds=seconds)
-        if watches:
-            view = msgspec.structs.replace(view, watched=tuple((text, self._watched(text)) for text in watches))
-        return with_window(view, self.stepper, self.listing, min(window, LARGEST_WINDOW)) if window else view
+        if window:
+            view = with_window(view, self.stepper, self.listing, min(window, LARGEST_WINDOW))
+        return with_watches(view, self.stepper, watches, self.value_of) if watches else view
 
-    def _watched(self, text: str) -> str:
-        """Return the value of an expression where the run stands."""
-        stepper, found = self.stepper, None
+    def value_of(self, text: str) -> Any:
+        """Return the value of an expression where the run stands, `None` where one of its names says nothing.
+
+        Raises:
+            CompileError: VM030, VM031: it cannot be read, or names what there is not.
+        """
+        stepper = self.stepper
         expressions = Translator(stepper.layout, text)
-        if stepper.site is not None and (expr := expressions.value(stepper.site)) is not None:
-            reader = Reader(values_of(stepper.site, stepper.memory), stepper.memory, Owners(stepper.function))
-            found = reader.value(expr)
-        return "-" if found is None else shown(found)
+        if stepper.site is None or (expr := expressions.value(stepper.site)) is None:
+            return None
+        reader = Reader(values_of(stepper.site, stepper.memory), stepper.memory, Owners(stepper.function))
+        return reader.value(expr)
 
 
 def walk(kernel: Kernel, args: tuple[Any, ...], listing: Listing) -> Walk:

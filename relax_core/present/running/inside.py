@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -175,6 +175,36 @@ def with_window(view: InsideView, stepper: Stepper, listing: Listing, count: int
             break
     stepper.move_to(here)
     return msgspec.structs.replace(view, text="", lines=code_lines(listing.text), stops=tuple(stops))
+
+
+class Movable(Protocol):
+    """A run that goes to any of its statements."""
+
+    @property
+    def clock(self) -> int:
+        """How many statements have run."""
+        ...
+
+    def move_to(self, clock: int) -> None:
+        """Stop before a statement."""
+        ...
+
+
+def with_watches(
+    view: InsideView, run: Movable, watches: tuple[str, ...], value_of: Callable[[str], Any]
+) -> InsideView:
+    """Add what expressions are here, and at each statement of the window; the run stays where it is."""
+
+    def values() -> tuple[str, ...]:
+        found = map(value_of, watches)
+        return tuple("-" if item is None else shown(item) for item in found)
+
+    here, watched, stops = run.clock, tuple(zip(watches, values(), strict=True)), list[InsideStop]()
+    for stop in view.stops:
+        run.move_to(stop.clock)
+        stops.append(msgspec.structs.replace(stop, watched=values()))
+    run.move_to(here)
+    return msgspec.structs.replace(view, watched=watched, stops=tuple(stops))
 
 
 def _stop(stepper: Stepper, listing: Listing, levels: list[Level]) -> InsideStop:

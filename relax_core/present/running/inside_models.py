@@ -161,6 +161,8 @@ class InsideStop(msgspec.Struct, frozen=True):
     accesses: tuple[InsideAccess, ...]
     sentence: str
     threads: ThreadsHere | None = None
+    watched: tuple[str, ...] = ()
+    """The values of the expressions that are watched, in their order."""
 
 
 class InsideView(msgspec.Struct, frozen=True):

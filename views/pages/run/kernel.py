@@ -34,6 +34,8 @@ _STATEMENTS: Final = 64
 _MOST: Final = 1 << 62
 _BUFFERS: Final = 6
 _SIDE: Final = 32
+_COUNTED_AT_ONCE: Final = 100_000
+"""Statements of warps in all blocks of a launch that are counted without being asked: they take a second."""
 _MOVE: Final = "run.inside.move"
 _KINDS: Final[Mapping[str, HeatKind]] = MappingProxyType({"age": "age", "value": "value", "owner": "owner"})
 _FAULT: Final = "run.inside.fault"
@@ -55,8 +57,6 @@ def show_kernel(program: Program) -> InsideView | Failure:
         st.button("Back to the run", key="run.inside.leave", on_click=_leave)
         show_failure(view)
         return view
-    held = held_run()
-    report = ask(InsideReportOf(call)) if view.threads is None and held is None else None
     inside(
         view,
         key="run.inside",
@@ -66,12 +66,36 @@ def show_kernel(program: Program) -> InsideView | Failure:
         spell=_spell(),
         loop=own.loop,
         line=own.line,
-        report=report if isinstance(report, InsideReport) else None,
+        report=_report(call, view) if held_run() is None else None,
+        machine=own.machine,
+        watch=own.watch,
         fault=st.session_state.pop(_FAULT, ""),
         height=pane_height(),
         on_action=_on_action,
     )
     return view
+
+
+def _report(call: KernelCall, view: InsideView) -> InsideReport | None:
+    """Count what the kernel does to memory; a large launch only if that was asked for."""
+    own, of = state(RunState), view.threads
+    if of is not None and not own.counted and not 0 <= view.total * of.block_count <= _COUNTED_AT_ONCE:
+        return None
+    found = ask(InsideReportOf(call, own.machine))
+    if isinstance(found, Failure) and own.machine:
+        st.session_state[_FAULT] = found.message
+        found = ask(InsideReportOf(call))
+    return found if isinstance(found, InsideReport) else None
+
+
+def _window(call: KernelCall, clock: int) -> InsideView | Failure:
+    """Show the statements around one, with what is watched; without that if it cannot be read."""
+    watches = tuple(text for part in state(RunState).watch.split(";") if (text := part.strip()))
+    found = ask(InsideOf(call, clock, window=_STATEMENTS, watches=watches))
+    if not isinstance(found, Failure) or not watches:
+        return found
+    st.session_state[_FAULT] = found.message
+    return ask(InsideOf(call, clock, window=_STATEMENTS))
 
 
 def _moved(call: KernelCall) -> InsideView | Failure:
@@ -89,7 +113,7 @@ def _moved(call: KernelCall) -> InsideView | Failure:
             select(clock=clock)
         else:
             st.session_state[_FAULT] = "There is no such statement: the run stays here."
-    view = ask(InsideOf(call, clock, window=_STATEMENTS))
+    view = _window(call, clock)
     if held is None or isinstance(view, Failure):
         return view
     # What is behind is not told: neither the statements nor how many there are.
@@ -161,11 +185,11 @@ def _on_action(action: InsideAction) -> None:
         case "move":
             select(clock=action.clock)
             st.session_state[_MOVE] = action.text
-        case "look" if action.name in ("loop", "thread", "line"):
+        case "look" if action.name in ("loop", "thread", "line", "counted", "block"):
             select(clock=action.clock, **{action.name: _whole(action.text)})
-        case "look" if action.name in ("block", "order"):
+        case "look" if action.name == "order":
             # Another run: the statements have other numbers.
-            select(clock=0, **_of_run(action))
+            select(clock=0, order="" if action.text == "forward" else action.text)
         case "look":
             plain = {"count": "", "so_far": ""}.get(action.text, action.text)
             select(clock=action.clock, **{action.name: plain})
@@ -177,12 +201,6 @@ def _on_action(action: InsideAction) -> None:
             _leave()
         case _:
             select(clock=action.clock)
-
-
-def _of_run(action: InsideAction) -> dict[str, int | str]:
-    if action.name == "block":
-        return {"block": _whole(action.text)}
-    return {"order": "" if action.text == "forward" else action.text}
 
 
 def _whole(text: str) -> int:

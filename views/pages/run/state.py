@@ -36,5 +36,11 @@ class RunState:
     """What is shown of its buffers; empty for counts."""
     spell: str = rules.choice("whole", "iteration")
     """Of which part of its run; empty for what has run so far."""
+    watch: str = rules.text(rules.LONGEST_LIST)
+    """Expressions whose values are shown at each statement of a kernel, separated by semicolons."""
+    machine: str = rules.text(200)
+    """The GPU against which a launch is held, see `relax_core.simt.roofline`; empty for the default one."""
+    counted: int = rules.switch()
+    """The whole launch is counted, though it is a large one."""
     tab: str = rules.choice("memory")
     """What stands beside the registers; empty for the listings."""

@@ -659,6 +659,10 @@ export interface InsideProps {
   /** The line whose accesses are counted alone, 0 for all. */
   readonly line: number;
   readonly report: InsideReport | null;
+  /** The GPU that was given for the report of a launch; empty for the default one. */
+  readonly machine: string;
+  /** The expressions that are watched, separated by semicolons. */
+  readonly watch: string;
   /** Why the last move was none; empty if it was one. */
   readonly fault: string;
   readonly height: string;
@@ -676,6 +680,8 @@ export interface InsideReport {
   readonly looked_at: number;
   /** Whether all statements were counted, and not only the first ones of very many. */
   readonly is_whole: boolean;
+  /** Of a kernel that launches threads, in place of the rows. */
+  readonly launched: LaunchReport | null;
 }
 
 /** What stands at one statement of a window. */
@@ -695,6 +701,8 @@ export interface InsideStop {
   readonly accesses: readonly InsideAccess[];
   readonly sentence: string;
   readonly threads: ThreadsHere | null;
+  /** The values of the expressions that are watched, in their order. */
+  readonly watched: readonly string[];
 }
 
 /** The launch whose threads are stepped through, and what is chosen in it. */
@@ -888,6 +896,39 @@ export interface KnownPass {
   readonly dialect: string;
   readonly summary: string;
   readonly options: readonly PassOption[];
+}
+
+/** What all launches of a kernel do to memory, access by access. */
+export interface LaunchReport {
+  readonly kernel: string;
+  /** The grids, such as `2 blocks of 256 threads`. */
+  readonly launches: readonly string[];
+  readonly rows: readonly LaunchRow[];
+  /** Of global memory, each element once. */
+  readonly footprint_bytes: number;
+  readonly roofline: RooflineOf;
+}
+
+/** The accesses of one statement to one memory in one direction, by all threads. */
+export interface LaunchRow {
+  readonly buffer: string;
+  /** `global`, `shared` or `warp`. */
+  readonly scope: string;
+  readonly line: number;
+  readonly text: string;
+  readonly is_write: boolean;
+  readonly count: number;
+  /** Different elements; of shared memory one block has them. */
+  readonly footprint: number;
+  readonly asked_bytes: number;
+  /** Whole sectors of global memory; bytes of shared memory as often as banks are asked for them. */
+  readonly moved_bytes: number;
+  /** Of global memory: how many sectors of 32 bytes a warp moves in the mean. */
+  readonly sectors: number;
+  /** Of global memory: which part of the bytes that are moved was asked for. */
+  readonly used: number;
+  /** Of shared memory: the largest number of words that lanes wanted of one bank at once; 1 is none. */
+  readonly conflict: number;
 }
 
 /** A sign and what it means. */
@@ -1293,6 +1334,25 @@ export interface Rewrite {
   readonly line: number;
   /** It is the application of a rule, and can be made, or left out, on its own. */
   readonly is_single: boolean;
+}
+
+/** What simulated launches are bound by on a machine, in operations and bytes. */
+export interface RooflineOf {
+  readonly machine: string;
+  readonly operations: number;
+  readonly global_bytes: number;
+  readonly moved_bytes: number;
+  readonly shared_bytes: number;
+  readonly intensity: number;
+  /** `operations`, `global memory` or `shared memory`. */
+  readonly bound: string;
+  /** Operations a second at most. */
+  readonly attainable: number;
+  readonly text: string;
+  /** How many seconds each part takes at least. */
+  readonly parts: readonly (readonly [string, number])[];
+  /** Operations a second of the machine. */
+  readonly peak: number;
 }
 
 /** A window of at most 5,000 events of a recorded run. */

@@ -36,6 +36,10 @@ class InsideProps(msgspec.Struct, frozen=True):
     line: int
     """The line whose accesses are counted alone, 0 for all."""
     report: InsideReport | None
+    machine: str
+    """The GPU that was given for the report of a launch; empty for the default one."""
+    watch: str
+    """The expressions that are watched, separated by semicolons."""
     fault: str
     """Why the last move was none; empty if it was one."""
     height: str
@@ -55,6 +59,8 @@ def inside(
     loop: int = -1,
     line: int = 0,
     report: InsideReport | None = None,
+    machine: str = "",
+    watch: str = "",
     fault: str = "",
     height: str = PANE_HEIGHT,
     on_action: Callable[[InsideAction], None] | None = None,
@@ -71,9 +77,11 @@ def inside(
         loop: the loop that is selected, -1 for none.
         line: whose accesses are counted alone, 0 for all.
         report: what the whole run does to memory.
+        machine: the GPU that was given for the report of a launch.
+        watch: the expressions that are watched, separated by semicolons.
         fault: why the last move was none.
         height: a CSS length.
         on_action: called with what the user did.
     """
-    props = InsideProps(way, heats, what, spell, loop, line, report, fault, height)
+    props = InsideProps(way, heats, what, spell, loop, line, report, machine, watch, fault, height)
     return _INSIDE.show(key, view, view=props, commands={}, on_action=on_action)

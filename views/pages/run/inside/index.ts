@@ -8,7 +8,7 @@ import { act, onKeys } from "#shared/keys";
 import { laterOrOnLeaving } from "#shared/leaving";
 import { component, type Tell } from "#shared/mount";
 import { Buffers, cellText } from "./buffers";
-import { reportOf } from "./report";
+import { launchOf, reportOf, uncounted } from "./report";
 import { Side } from "./side";
 import style from "./style.css";
 import { Walk } from "./walk";
@@ -105,9 +105,19 @@ class Inside {
     this.drawChoices(props);
     const loop = this.walk?.view.loops.find((item) => item.number === props.loop);
     const toLine = (line: number) => this.rowOf(line)?.scrollIntoView({ block: "nearest" });
-    this.report.hidden = !props.report;
-    replace(this.report, props.report ? reportOf(props.report, loop?.name ?? "", toLine) : "");
+    replace(this.report, this.reportOf(props, loop?.name ?? "", toLine));
+    this.report.hidden = !this.report.firstChild;
     this.show();
+  }
+
+  private reportOf(props: InsideProps, loop: string, toLine: (line: number) => void): Child {
+    const { report, machine } = props;
+    if (report?.launched)
+      return launchOf(report.launched, machine, toLine, (text) => this.ask("look", text, "machine"));
+    if (report) return reportOf(report, loop, toLine);
+    return this.walk?.view.threads && this.walk.view.total >= 0
+      ? uncounted(() => this.ask("look", "1", "counted"))
+      : "";
   }
 
   // The loop that is selected, or the innermost one around the statement.

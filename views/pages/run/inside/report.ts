@@ -1,11 +1,108 @@
 // What the whole run does to memory: a row for the accesses of a statement to a buffer.
 
-import type { InsideReport, ReportRow } from "#generated/models";
-import { link } from "#shared/controls";
+import type { InsideReport, LaunchReport, LaunchRow, ReportRow, RooflineOf } from "#generated/models";
+import { button, link } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
 import { bytesText, headOf } from "#shared/tables";
 
 const number = (value: number) => value.toLocaleString("en");
+
+/** What all launches of a kernel do to memory, and what bounds them on a machine, which may be given. */
+export function launchOf(
+  report: LaunchReport,
+  machine: string,
+  toLine: (line: number) => void,
+  toMachine: (text: string) => void,
+): Child {
+  const heads = ["Memory", "Line", "Reads", "Writes", "Cells", "Moved", "Lanes together"];
+  const head = heads.map((text, at) => el("th", { class: at > 1 ? "r" : "" }, text));
+  const rows = report.rows.map((row) => launchRow(row, toLine));
+  const table = el("table", { class: "report" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+  const { roofline } = report;
+  const most = Math.max(...roofline.parts.map(([, seconds]) => seconds), Number.MIN_VALUE);
+  const share = roofline.peak ? roofline.attainable / roofline.peak : 0;
+  const rate = `at most ${short(roofline.attainable / 1e9)} GFLOP/s, ${(100 * share).toFixed(2)} % of the peak`;
+  return [
+    headOf("Access report", `all blocks: ${report.launches.join(", ")}`),
+    el("div", { class: "scroll" }, table),
+    headOf("What bounds it", roofline.bound),
+    el(
+      "div",
+      { class: "bounds" },
+      roofline.parts.map(([name, seconds]) => boundOf(name, seconds, most)),
+    ),
+    el(
+      "div",
+      { class: "foot" },
+      `${number(roofline.operations)} operations, ${roofline.intensity.toFixed(2)} for each byte that moves${roofline.operations ? `: ${rate}` : ""}.`,
+    ),
+    machineOf(roofline, machine, toMachine),
+  ];
+}
+
+/** A launch that is so large that it is counted only when that is asked for. */
+export function uncounted(count: () => void): Child {
+  return [
+    headOf("Access report"),
+    el("div", { class: "to wide" }, "This is a large launch. ", button("Count its accesses", "", "", count)),
+  ];
+}
+
+function launchRow(row: LaunchRow, toLine: (line: number) => void): HTMLElement {
+  const cells: readonly Child[] = [
+    [row.buffer, row.scope === "global" ? "" : el("span", { class: "muted" }, ` ${row.scope}`)],
+    link(String(row.line), () => toLine(row.line)),
+    row.is_write ? "–" : number(row.count),
+    row.is_write ? number(row.count) : "–",
+    number(row.footprint),
+    bytesText(row.moved_bytes),
+    togetherOf(row),
+  ];
+  const look = row.conflict > 1 || row.used <= 0.5 ? "bad" : "";
+  return el(
+    "tr",
+    { class: look, title: row.text },
+    cells.map((cell, at) => el("td", { class: at > 1 ? "r" : at ? "" : "m" }, cell)),
+  );
+}
+
+function togetherOf(row: LaunchRow): string {
+  if (row.scope === "global") return `${short(row.sectors)} sectors, ${Math.round(100 * row.used)} % used`;
+  if (row.scope !== "shared") return "–";
+  return row.conflict > 1 ? `${row.conflict}-way bank conflict` : "no conflict";
+}
+
+function boundOf(name: string, seconds: number, most: number): HTMLElement {
+  const bar = el("span", { class: "bound-bar", "aria-hidden": "true" });
+  bar.append(el("span", { class: seconds === most ? "longest" : "", style: { width: `${(100 * seconds) / most}%` } }));
+  return el("div", { class: "bound" }, el("span", { class: "label" }, name), bar, el("span", {}, timeOf(seconds)));
+}
+
+function machineOf(roofline: RooflineOf, machine: string, toMachine: (text: string) => void): Child {
+  const field = el("input", {
+    type: "text",
+    value: machine,
+    "aria-label": "Machine",
+    placeholder: "flops=19.5e12, global=1.555e12, shared=19.5e12",
+    change: () => toMachine(field.value.trim()),
+  });
+  return el(
+    "div",
+    { class: "to wide" },
+    el("span", { class: "label" }, "Machine"),
+    field,
+    el("span", {}, roofline.machine),
+  );
+}
+
+function timeOf(seconds: number): string {
+  if (seconds < 1e-6) return `${short(seconds * 1e9)} ns`;
+  return seconds < 1e-3 ? `${short(seconds * 1e6)} µs` : `${short(seconds * 1e3)} ms`;
+}
+
+function short(value: number): string {
+  return Number(value.toPrecision(3)).toLocaleString("en");
+}
 
 export function reportOf(report: InsideReport, loop: string, toLine: (line: number) => void): Child {
   const heads = ["Buffer", "Line", "Reads", "Writes", "Cells", loop ? `per ${loop}` : "", "Stride", "Reuse", "Lines"];

@@ -5,6 +5,7 @@ import { button } from "#shared/controls";
 import { type Child, el, replace } from "#shared/dom";
 import { headOf } from "#shared/tables";
 import { Threads } from "./threads";
+import { Watches } from "./watches";
 
 export interface Asks {
   readonly move: (text: string) => void;
@@ -19,6 +20,7 @@ export class Side {
   private readonly body = el("div", { class: "body", tabindex: 0, role: "region", "aria-label": "Loops" });
   private readonly form: HTMLElement;
   private readonly threads: Threads;
+  private readonly watches: Watches;
   private readonly loops = el("div", {});
   private readonly values = el("span", { class: "values" });
   private fields: readonly (readonly [string, HTMLInputElement])[] = [];
@@ -26,7 +28,8 @@ export class Side {
   constructor(private readonly asks: Asks) {
     this.form = this.makeForm();
     this.threads = new Threads(asks);
-    this.body.append(this.threads.element, this.loops);
+    this.watches = new Watches((text) => asks.choose("watch", text));
+    this.body.append(this.threads.element, this.loops, this.watches.element);
     this.element.append(this.body, headOf("Run to"), this.form);
   }
 
@@ -41,6 +44,7 @@ export class Side {
     const loops = rows.length ? [headOf("Loops"), el("div", { class: "loops", role: "list" }, rows)] : "";
     replace(this.loops, loops, blockOf(view, stop));
     this.threads.draw(view.threads, stop?.threads);
+    this.watches.draw(props.watch, view.watched, stop?.watched ?? []);
     this.drawFields(view, stop);
   }
 

@@ -1,7 +1,7 @@
 // The threads of a block: a cell for each, a row for each warp, and in words who runs, waits or has ended.
 
 import type { InsideThreads, ThreadGroup, ThreadsHere } from "#generated/models";
-import { choice, link } from "#shared/controls";
+import { button, choice, link } from "#shared/controls";
 import { type Child, el, replace } from "#shared/dom";
 import { headOf } from "#shared/tables";
 
@@ -66,13 +66,23 @@ export class Threads {
       });
       return el("label", { class: "pick-one" }, name === "block" ? "Block" : "Thread", box);
     };
+    const toBlock = (by: 1 | -1) => {
+      const block = threads.block + by;
+      const isThere = block >= 0 && block < threads.block_count;
+      return button(by < 0 ? "‹" : "›", "i", "", () => this.asks.choose("block", String(block)), {
+        disabled: !isThere,
+        "aria-label": by < 0 ? "Block before" : "Next block",
+      });
+    };
     const isPlain = ORDERS.some(([id]) => id === threads.order);
     const orders = isPlain ? ORDERS : ([...ORDERS, [threads.order, threads.order]] as const);
     const order = choice("Order of warps", orders, threads.order, (id) => this.asks.choose("order", id));
     return el(
       "div",
       { class: "to" },
+      toBlock(-1),
       field("block", threads.block_count),
+      toBlock(1),
       field("thread", threads.thread_count),
       order,
     );
