@@ -53,6 +53,8 @@ ARRAYS = {
     "np.zeros(2)": np.zeros(2, "float32"),
     "tvm.runtime.tensor(np.array([1, 2]))": np.array([1, 2], "int64"),
     "tvm.nd.array(np.zeros(2))": np.zeros(2, "float64"),
+    "[[1.5] * 3] * 2": np.full((2, 3), 1.5, "float32"),
+    "2 * [1, 2]": np.array([1, 2, 1, 2], "int32"),
     "AROUND": np.array([[1, 2], [3, 4]], "float32"),
 }
 TOLD = {
@@ -64,6 +66,7 @@ TOLD = {
     '@R.function\ndef f(x: Tensor((2, 3), "float32")):\n    y = foo(x)\n    return foo(y)\n': ("PA038", "foo"),
 }
 REFUSED = {
+    "z = R.const([0] * 2**25)": "PA010",
     "z = R.const(1.0 / 0.0)": "PA010",
     "z = R.const(9 ** 9 ** 9)": "PA010",
     "z = R.const(2 ** 63 * 4)": "PA010",

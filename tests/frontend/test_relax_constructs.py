@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 
+import relax_core as rc
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import first_difference
@@ -38,6 +39,7 @@ LINES = {
     "constant of a tensor": "y = R.add(x, R.const(tvm.nd.array(np.ones((2, 3), dtype='float32'))))",
     "quotient of numbers": 'y = R.multiply(x, R.const(1.0 / 3.0, "float32"))',
     "greatest number of a dtype": "y = R.clip(x, min=-np.inf, max=np.finfo(np.float32).max)",
+    "infinity as a bound": "y = R.clip(x, -1, max=float('inf'))",
     "type of a variable": 'y = R.call_dps_packed("f", (x,), out_sinfo=x.struct_info)',
     "type of a variable as annotation": "y: x.ty = R.add(x, x)",
     "shape and dtype of a variable": "y: R.Tensor(x.shape, x.dtype) = R.astype(R.reshape(x, x.shape), x.dtype)",
@@ -168,3 +170,26 @@ def test_the_same_annotation_is_one_type_until_its_names_change() -> None:
     types = [item.annotation for item in preorder(module) if isinstance(item, Var) and item.name in ("y", "z")]
     assert all(isinstance(item, TensorType) for item in types)
     assert types[0] is types[1]
+
+
+@pytest.mark.parametrize("variables", ["R.shape([n])", "(n,)"])
+def test_symbolic_variables_of_a_kernel_are_given_by_place_until_2025(variables: str) -> None:
+    text = f"""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def zeros(a: T.handle, b: T.handle, n: T.int64):
+        A = T.match_buffer(a, (4,), "float32")
+        B = T.match_buffer(b, (n,), "float32")
+        for i in range(n):
+            B[i] = A[0]
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), s: R.Shape(["n"])):
+        n = T.int64()
+        y = R.call_tir(Module.zeros, (x,), R.Tensor((n,), "float32"), {variables})
+        return y
+"""
+    by_name = text.replace(f", {variables})", f", tir_vars={variables})")
+    assert first_difference(rc.parse(text), rc.parse(by_name)) is None
+    assert rc.check(rc.parse(text)) == ()

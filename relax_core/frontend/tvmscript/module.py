@@ -13,6 +13,7 @@ from relax_core.frontend.tvmscript.literal.literals import (
     PYTHON_FUNCTIONS,
     read_attribute,
     read_attributes,
+    virtual_device,
 )
 from relax_core.frontend.tvmscript.literal.metadata import is_table, read_tables
 from relax_core.frontend.tvmscript.names import dotted, import_aliases, qualified, suggestion
@@ -32,7 +33,7 @@ from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
 from relax_core.frontend.tvmscript.surroundings import Surrounding, surroundings_of, symbols_of
 from relax_core.frontend.tvmscript.tir.function import read_prim_func
 from relax_core.frontend.tvmscript.tir.macro import is_macro
-from relax_core.frontend.tvmscript.unread import read_arguments, tell_arguments, tell_bases, tell_import, tell_keys
+from relax_core.frontend.tvmscript.unread import tell_arguments, tell_bases, tell_import, tell_keys
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import BaseFunc, Definition, IRModule, without_own_symbol
@@ -343,11 +344,7 @@ def _global_infos(context: Context, node: ast.expr) -> Attrs:
 def _global_info(context: Context, node: ast.expr) -> AttrValue:
     match node:
         case ast.Call(func=func) if qualified(func, context.aliases) == "ir.vdevice":
-            given = read_arguments(context, node, ("target", "vdevice_id", "memory_scope"))
-            target = read_attribute(context, given["target"]) if "target" in given else "llvm"
-            index = read_attribute(context, given["vdevice_id"]) if "vdevice_id" in given else 0
-            scope = read_attribute(context, given["memory_scope"]) if "memory_scope" in given else "global"
-            return f"{target}:{index}:{scope}" if isinstance(target, str) else (target, index, scope)
+            return virtual_device(context, node)
         case _:
             made = read_attribute(context, node)
             match made:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.frontend.tvmscript.context import Context, source_of
-from relax_core.frontend.tvmscript.literal.arrays import Array, is_tensor, read_array
+from relax_core.frontend.tvmscript.literal.arrays import MAX_ELEMENTS, Array, is_tensor, read_array
 from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.unread import tell_repeated
@@ -60,10 +60,22 @@ def _number(context: Context, node: ast.expr, depth: int) -> Any:
             return float(text)
         case ast.List(elts=items) | ast.Tuple(elts=items) if depth < _MAX_RANK:
             return [_number(context, item, depth + 1) for item in items]
+        case (
+            ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=times)
+            | ast.BinOp(left=times, op=ast.Mult(), right=ast.List() as items)
+        ) if depth < _MAX_RANK and isinstance(count := number_of(context, times), int):
+            return _repeated(context, node, _number(context, items, depth), count)
         case _ if (number := number_of(context, node)) is not None:
             return number
         case _:
             raise context.fail("PA010", node, f"expected numbers, got `{source_of(node)}`")
+
+
+def _repeated(context: Context, node: ast.expr, items: Any, count: int) -> Any:
+    """Return `[...] * count`, if it is not too much to be written down."""
+    if np.size(items) * count > MAX_ELEMENTS:
+        raise context.fail("PA010", node, f"a constant of more than {MAX_ELEMENTS} elements")
+    return items * count
 
 
 def _default_dtype(value: Any) -> str | None:

@@ -5,7 +5,7 @@ import ast
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
-from relax_core.frontend.tvmscript.unread import refuse_repeated, tell_keys
+from relax_core.frontend.tvmscript.unread import read_arguments, refuse_repeated, tell_keys
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of, has_attr
 
 BY_NAME = "@names"
@@ -78,6 +78,15 @@ def with_attributes(context: Context, known: Attrs, node: ast.expr) -> Attrs:
     if repeated := next((key for key, _ in more if has_attr(known, key)), None):
         raise context.fail("PA022", node, f'the attribute "{repeated}" is there twice')
     return attrs_of([*known, *more])
+
+
+def virtual_device(context: Context, node: ast.Call) -> AttrValue:
+    """Read `I.vdevice("llvm", 0, "global")` as "llvm:0:global", and that of a target in full with its target."""
+    given = read_arguments(context, node, ("target", "vdevice_id", "memory_scope"))
+    target = read_attribute(context, given["target"]) if "target" in given else "llvm"
+    index = read_attribute(context, given["vdevice_id"]) if "vdevice_id" in given else 0
+    scope = read_attribute(context, given["memory_scope"]) if "memory_scope" in given else "global"
+    return f"{target}:{index}:{scope}" if isinstance(target, str) else (target, index, scope)
 
 
 def maker_of(context: Context, node: ast.Call) -> str | None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from relax_core.frontend.tvmscript.context import every, source_of
 from relax_core.frontend.tvmscript.literal.constants import read_constant
 from relax_core.frontend.tvmscript.literal.literals import maker_of, read_attribute
+from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.literal.values import Literal, TypeValue, Value
 from relax_core.frontend.tvmscript.names import dotted, qualified, suggestion
 from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
@@ -167,6 +168,13 @@ def read_call(reader: RelaxReader, node: ast.Call) -> Value:
         return device
     if reader.context.is_2022 and (spec := _unprefixed(reader, node.func, name)) is not None:
         return call_operator(reader, node, spec)
+    return _of_python(reader, node, name)
+
+
+def _of_python(reader: RelaxReader, node: ast.Call, name: str) -> Value:
+    """Read a call that Python would compute, `float("inf")`, or one of what has a plain name."""
+    if (number := number_of(reader.context, node)) is not None:
+        return reader.literal(number, node)
     if "." not in name:
         return _callee_call(reader, node)
     raise reader.context.unsupported(node.func, f"`{source_of(node.func)}`")

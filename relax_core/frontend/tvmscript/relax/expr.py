@@ -6,7 +6,7 @@ from functools import reduce
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import every, source_of
-from relax_core.frontend.tvmscript.literal.numbers import Number, number_of
+from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.literal.values import Items, Literal, TypeValue, Value
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted
 from relax_core.frontend.tvmscript.relax import calls
@@ -38,7 +38,6 @@ OPERATORS: Mapping[type[ast.AST], str] = MappingProxyType(
     }
 )  # fmt: skip
 _VALUES = (Expr, PrimExpr)
-_LEAST, _LARGEST = -(1 << 63), (1 << 63) - 1
 _LITERALS = (bool, int, float, str, type(None))
 
 
@@ -75,12 +74,12 @@ class RelaxExprReader(RelaxReader):
     def _other(self, node: ast.expr, span: Span) -> Value:
         match node:
             case ast.Constant(value=value) if isinstance(value, _LITERALS):
-                return self._literal(value, node)
+                return self.literal(value, node)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return Items(tuple(every(self.read, elements)), span)
             case ast.BinOp():
                 number = number_of(self.context, node)
-                return self._chain(node) if number is None else self._literal(number, node)
+                return self._chain(node) if number is None else self.literal(number, node)
             case ast.UnaryOp() | ast.Compare() | ast.BoolOp():
                 return self._operator(node)
             case ast.Attribute():
@@ -95,18 +94,13 @@ class RelaxExprReader(RelaxReader):
             case _:
                 raise self.context.unsupported(node, f"`{source_of(node)}` ({type(node).__name__})")
 
-    def _literal(self, value: Number | str | None, node: ast.expr) -> Literal:
-        if isinstance(value, int) and not _LEAST <= value <= _LARGEST:
-            raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
-        return Literal(value, self.context.span(node))
-
     def _attribute(self, node: ast.Attribute) -> Value:
         if (found := self.global_function(node)) is not None:
             return found
         if self.types().is_type(node):
             return TypeValue(self.types().read(node), self.context.span(node))
         if (number := number_of(self.context, node)) is not None:
-            return self._literal(number, node)
+            return self.literal(number, node)
         if (asked := inspected(self, node)) is not None:
             return asked
         part = plain_part(node)

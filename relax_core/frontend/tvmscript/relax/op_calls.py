@@ -67,7 +67,8 @@ def dps_call(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     if spec.name == "relax.call_tir_inplace" and positional[3:] and "inplace_indices" not in given.named:
         given.named["inplace_indices"] = positional.pop(2)
     out = positional.pop(2) if len(positional) > 2 else None
-    if positional[2:] and "dtype" not in given.named and spec.name != "relax.call_tir_inplace":
+    is_dtype = positional[2:] and _is_text(_items(positional[2])) and spec.name != "relax.call_tir_inplace"
+    if is_dtype and "dtype" not in given.named:
         given.named["dtype"] = positional.pop(2)
     if positional[2:] and spec.name == "relax.call_tir":
         given.named["tir_vars"] = positional.pop(2)
@@ -101,6 +102,10 @@ def opaque_function(reader: RelaxReader, node: ast.expr) -> ExternFunc | None:
         message = f"the text does not define `{node.id}`: it is read as a packed function of that name"
         reader.context.report("PA038", node, message, hint, severity="warning")
     return ExternFunc(node.id, span=reader.context.span(node))
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
 
 
 def _is_text(positional: list[ast.expr]) -> bool:
@@ -141,8 +146,7 @@ def _declared(reader: RelaxReader, node: ast.Name) -> Type | None:
 
 def read_types(reader: RelaxReader, node: ast.expr) -> tuple[Type, ...]:
     """Read one type, or a list of types."""
-    items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-    return tuple(reader.declared(item) for item in items)
+    return tuple(reader.declared(item) for item in _items(node))
 
 
 def _given(reader: RelaxReader, node: ast.Call, without: tuple[str, ...]) -> _Given:
@@ -277,7 +281,7 @@ def _first(named: dict[str, ast.expr], names: tuple[str, ...]) -> ast.expr | Non
 
 
 def _is_types(reader: RelaxReader, node: ast.expr) -> bool:
-    items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    items = _items(node)
     return bool(items) and reader.types().is_type(items[0])
 
 

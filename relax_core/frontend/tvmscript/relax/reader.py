@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
 from relax_core.frontend.tvmscript.context import Context, Failed, Place
-from relax_core.frontend.tvmscript.literal.values import Value
+from relax_core.frontend.tvmscript.literal.numbers import Number
+from relax_core.frontend.tvmscript.literal.values import Literal, Value
 from relax_core.frontend.tvmscript.names import suggestion
 from relax_core.frontend.tvmscript.plain.plain_types import plain_dims
 from relax_core.frontend.tvmscript.relax.coerce import to_expr
@@ -32,6 +33,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 
 _KnownType: TypeAlias = tuple[Type, tuple[tuple[str, Entity | None], ...]]
 """A type that has been read, and what the names in its words stood for."""
+_LEAST, _LARGEST = -(1 << 63), (1 << 63) - 1
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w=])")
 """What may be names in the words of a type: neither attributes nor keywords."""
 
@@ -99,6 +101,12 @@ class RelaxReader(ABC):
         scope = self.scope.root() if name in self.context.type_vars else self.scope
         scope.define(name, symbol)
         return symbol
+
+    def literal(self, value: Number | str | None, node: ast.expr) -> Literal:
+        """Return what a number or a string of Python stands for; an integer fits 64 bits."""
+        if isinstance(value, int) and not _LEAST <= value <= _LARGEST:
+            raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
+        return Literal(value, self.context.span(node))
 
     @abstractmethod
     def read(self, node: ast.expr) -> Value:

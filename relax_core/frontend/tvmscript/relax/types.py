@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, Place, source_of
+from relax_core.frontend.tvmscript.literal.literals import virtual_device
 from relax_core.frontend.tvmscript.names import qualified, suggestion
 from relax_core.frontend.tvmscript.plain.plain_types import plain_type, written_out
 from relax_core.frontend.tvmscript.relax.variable_parts import (
@@ -313,6 +314,10 @@ class TypeReader:
                 return None
             case ast.Constant(value=str(text)) if len(parts := text.split(":")) <= 3:
                 return ":".join((parts + ["0", "global"][len(parts) - 1 :])[:3])
+            case ast.Call(func=func) if qualified(func, self.context.aliases) == "ir.vdevice" and isinstance(
+                device := virtual_device(self.context, node), str
+            ):
+                return device
             case _:
                 raise self.context.fail("PA007", node, 'a virtual device is written "llvm:0:global"')
 
