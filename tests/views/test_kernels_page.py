@@ -1,5 +1,7 @@
 """The Kernels page: forms beside each other, a part selected in all of them, sizes and modes in the address."""
 
+from html import unescape
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -62,6 +64,25 @@ def test_a_launch_is_simulated_with_all_its_threads() -> None:
     app = opened("kernels", screen(sample=SOFTMAX, text=mended, threads=1))
     assert not app.error
     assert app.success[0].value.startswith("**Clean")
+
+
+@pytest.mark.parametrize("sample", ["gpu/tiled_matmul.py", "gpu/race.py"])
+def test_a_kernel_for_a_gpu_is_simulated_where_no_code_is_made_of_it(sample: str) -> None:
+    app = opened("kernels", screen(sample=sample))
+    assert not app.exception
+    captions = [unescape(item.value) for item in app.caption]
+    assert any(item.startswith("A kernel for a GPU: this machine has no code for it.") for item in captions)
+    assert any("launched" in item for item in captions)
+    assert any("bound by" in item for item in captions)
+    assert bool(app.error) == (sample == "gpu/race.py")
+
+
+@pytest.mark.browser
+def test_from_a_kernel_for_a_gpu_a_click_leads_into_its_threads(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/kernels?sample=gpu/tiled_matmul.py")
+    page.get_by_role("button", name="Step through its threads").click()
+    page.wait_for_url("**/run?**inside=0**")
+    expect(page.locator(".root[data-clock]").locator(".warps")).to_be_visible()
 
 
 def test_a_program_without_threads_offers_no_simulation() -> None:

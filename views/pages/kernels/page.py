@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Failure, KernelOf, Open, Program, SourceView
 from relax_core.jit.options import MODES
-from relax_core.present.escape import file_name, literal
+from relax_core.present.escape import file_name, literal, prose
 from relax_core.present.kernel_models import KernelView
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
@@ -21,6 +21,8 @@ from views.worker.connection import ask
 from views.worker.program import given_program, mode_of, sizes_of
 
 _NONE = "EN005"
+_NOT_COMPILED = "JT001"
+_SIMULATED = "simulated on these inputs"
 _HELP = (
     "bitwise: the C library's functions. exact: polynomials of less than 1 ulp, sums in their order. "
     "fast: sums in lanes, fused multiplication and addition."
@@ -144,6 +146,10 @@ def _show_code(source: SourceView | Failure, given: Program, choosing: DeltaGene
             open_line(action.line)
     elif any(item.code == _NONE for item in shown.problems):
         _explain()
+    elif launches_threads(given) and any(item.code == _NOT_COMPILED for item in shown.problems):
+        st.caption(prose(f"A kernel for a GPU: this machine has no code for it. {shown.problems[0].message}."))
+        show_threads(given)
+        detail = _SIMULATED
     else:
         show_failure(shown)
     return detail
@@ -160,7 +166,7 @@ with page():
             choose_threads()
     if has_threads and state(KernelsState).threads:
         show_threads(given)
-        detail = "simulated on these inputs"
+        detail = _SIMULATED
     else:
         detail = _show_code(source, given, choosing, files)
     status_line(source, detail)

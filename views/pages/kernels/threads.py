@@ -12,6 +12,7 @@ from relax_core.engine.replies import AccessRow, Simulation
 from relax_core.present.escape import literal, prose, sentence
 from views.pages.kernels.state import KernelsState
 from views.shell.failures import show_failure, show_problems
+from views.shell.navigation import open_page
 from views.state.session import select, state
 from views.worker.connection import ask
 
@@ -44,6 +45,7 @@ def show_threads(program: Program) -> None:
         return
     with st.container(key="kernels.simulated", gap="small"):
         _show_verdict(found)
+        _offer_run(found)
         notes = tuple(item for item in found.problems if item.severity == "note")
         show_problems(tuple(item for item in found.problems if item not in notes))
         if found.accesses:
@@ -67,6 +69,21 @@ def _show_verdict(found: Simulation) -> None:
     say = st.success if found.is_clean else st.error
     say(sentence("Clean" if found.is_clean else "Not clean", found.verdict.partition(": ")[2] or found.verdict))
     st.caption(prose(launched))
+
+
+def _offer_run(found: Simulation) -> None:
+    """Say what bounds the launch, and lead into its threads."""
+    if found.roofline is not None:
+        bound = found.roofline
+        longest = dict(bound.parts)[bound.bound] * 1e6
+        counts = (
+            f"{bound.operations:,} operations, {bound.moved_bytes:,} B of global and {bound.shared_bytes:,} B of shared"
+        )
+        st.caption(prose(f"{counts} memory: at least {longest:.3g} us, bound by {bound.bound} ({bound.machine})."))
+    words = "Step through its threads, with the access report and another machine, on the Run page"
+    if st.button("Step through its threads", key="kernels.step", help=words):
+        select(time=0, inside=0, clock=0, block=0, thread=0, line=0)
+        open_page("run")
 
 
 def _cells(row: AccessRow) -> tuple[str, ...]:
