@@ -25,8 +25,18 @@ const LEGENDS: Readonly<Record<string, string>> = {
   owner: "written last by a thread of:",
 };
 
+/** A buffer with all that its picture is made of. */
+interface Drawn {
+  readonly heat: HeatView;
+  readonly key: string;
+  readonly colours: Colours;
+  readonly box: HTMLElement;
+}
+
 export class Buffers {
   readonly element = el("div", { class: "buffers", role: "region", "aria-label": "Buffers", tabindex: 0 });
+
+  private drawn: readonly Drawn[] = [];
 
   constructor(
     private readonly root: HTMLElement,
@@ -35,10 +45,28 @@ export class Buffers {
 
   draw(walk: Walk, heats: readonly HeatView[], what: string, line: number): void {
     const colours = coloursOf(this.root);
-    replace(
-      this.element,
-      heats.map((heat) => this.buffer(heat, walk, what, changed(heat, walk, what, line), colours)),
-    );
+    const drawn = heats.map((heat) => this.drawnOf(heat, walk, what, changed(heat, walk, what, line), colours));
+    if (drawn.some((item) => !this.drawn.includes(item)) || drawn.length !== this.drawn.length) {
+      replace(
+        this.element,
+        drawn.map((item) => item.box),
+      );
+    }
+    this.drawn = drawn;
+  }
+
+  // As it was drawn last if a step changes nothing in it: most steps touch a few buffers.
+  private drawnOf(
+    heat: HeatView,
+    walk: Walk,
+    what: string,
+    cells: ReadonlyMap<number, readonly [string, number]>,
+    colours: Colours,
+  ): Drawn {
+    const now = (walk.stop?.accesses ?? []).filter((access) => access.buffer === heat.buffer);
+    const key = JSON.stringify([what, [...cells], now]);
+    const old = this.drawn.find((item) => item.heat === heat && item.key === key && item.colours === colours);
+    return old ?? { heat, key, colours, box: this.buffer(heat, walk, what, cells, colours) };
   }
 
   private buffer(

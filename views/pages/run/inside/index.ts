@@ -46,7 +46,11 @@ class Inside {
   private shown: string[] = [];
   private walk: Walk | undefined;
   private props: InsideProps | undefined;
+  /** The window for which another one was asked at its edge. */
+  private renewed: Walk | undefined;
   private cursor = 0;
+  /** What was asked last was a window around the statement that was shown: steps since then stay. */
+  private isFollowed = false;
 
   constructor(
     private readonly root: HTMLElement,
@@ -87,7 +91,7 @@ class Inside {
   }
 
   setModel(view: InsideView): void {
-    this.walk = new Walk(view);
+    this.walk = new Walk(view, this.isFollowed ? this.walk?.clock : view.clock);
     this.ofThreads.hidden = !view.threads;
     this.ofLoops.hidden = Boolean(view.threads);
     this.rows = view.lines.map(({ tokens, number }) => {
@@ -132,6 +136,7 @@ class Inside {
 
   private ask(kind: InsideAction["kind"], text = "", name = ""): void {
     this.sync.cancel();
+    this.isFollowed = kind === "state";
     if (this.walk) this.tell({ kind, clock: this.walk.clock, text, name });
   }
 
@@ -151,7 +156,10 @@ class Inside {
       return;
     }
     this.show();
-    this.sync();
+    if (walk.isNearEdge(by) && this.walk !== this.renewed) {
+      this.renewed = walk;
+      this.ask("state");
+    } else this.sync();
   }
 
   private setCursor(line: number): void {

@@ -2,14 +2,27 @@
 
 import type { HeatView, InsideAccess, InsideStop, InsideView } from "#generated/models";
 
+/** So many statements in front of the edge of the window another one is asked for. */
+const MARGIN = 16;
+
 export class Walk {
   private index: number;
 
-  constructor(readonly view: InsideView) {
-    this.index = Math.max(
-      view.stops.findIndex((stop) => stop.clock === view.clock),
-      0,
-    );
+  /** Begins where the view is, or before statement `clock` if its window has that. */
+  constructor(
+    readonly view: InsideView,
+    clock = view.clock,
+  ) {
+    const at = (wanted: number) => view.stops.findIndex((stop) => stop.clock === wanted);
+    this.index = Math.max(at(clock), 0) || Math.max(at(view.clock), 0);
+  }
+
+  /** Whether a few more steps lead out of the window, and the run goes on there. */
+  isNearEdge(by: 1 | -1): boolean {
+    const { stops, total } = this.view;
+    const ahead = by > 0 ? stops.length - this.index : this.index;
+    const edge = by > 0 ? (stops.at(-1)?.clock ?? 0) + 1 : (stops[0]?.clock ?? 0);
+    return ahead <= MARGIN && edge !== (by > 0 ? total : 0);
   }
 
   /** The statement that runs next; none at the end. */
