@@ -26,9 +26,9 @@ FORMS = (
 )
 """What runs before the pass, so that it meets operators, prim funcs, fused functions, and memory."""
 APART: Final[Mapping[str, str]] = {
-    "Gradient": "takes a function of one dataflow block, and adds another one to the module",
-    "LazyGetInput": "changes what the function takes, each time that it runs",
-    "LazySetOutput": "changes what the function takes, each time that it runs",
+    "Gradient": "takes a function of one dataflow block whose result is a number",
+    "LazyGetInput": "changes what the function takes, each time that it runs, as in TVM",
+    "LazySetOutput": "changes what the function takes, each time that it runs, as in TVM",
     "UpdateVDevice": "takes a module with virtual devices",
 }
 """Passes that have tests of their own, and why these programs are not for them."""

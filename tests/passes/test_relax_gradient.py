@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Function, TensorType
 from relax_core.ir.module import IRModule
 from relax_core.passes.relax.training.gradient_rules import RULES
 from tests.apache_tvm import relax, tvm
 from tests.passes.programs import parse
-from tests.passes.wheel import agrees, flat, input_of, passed
+from tests.passes.wheel import agrees, flat, in_tvm, input_of, passed, remarks, same_values
 
 PAIR = "x (3, 4), y (3, 4)"
 CASES = {
@@ -196,6 +197,20 @@ def test_the_type_of_the_adjoint_function_is_its_results() -> None:
     function = passed(parse(program(PAIR, "a = R.multiply(x, y); gv = R.sum(a)")), "Gradient").after["main_adjoint"]
     assert isinstance(function, Function)
     assert not isinstance(function.ret_type, TensorType)
+
+
+@pytest.mark.tvm
+def test_a_gradient_that_is_there_stays_as_in_tvm() -> None:
+    module = in_tvm(program(PAIR, "a = R.multiply(x, y); gv = R.sum(a)"))
+    ours = passed(rc.parse(module.script()), "Gradient")
+    same_values(ours.before, ours.after)
+    (again,) = rc.run_pipeline(ours.after, "Gradient")
+    assert not again.is_changed
+    assert remarks(again, "missed") == ["@main_adjoint is there already"]
+    theirs = relax.transform.Gradient("main")(relax.transform.Gradient("main")(module))
+    assert first_difference(ours.after, rc.parse(theirs.script())) is None
+    (other,) = rc.run_pipeline(ours.after, "Gradient(require_grads=['x'])")[-1].diagnostics
+    assert "another function main_adjoint" in other.message
 
 
 def test_the_operators_with_a_gradient_are_those_of_tvm() -> None:

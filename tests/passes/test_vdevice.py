@@ -99,6 +99,7 @@ def test_remarks_say_what_decided() -> None:
 def test_another_virtual_device_takes_the_place_of_one(name: str) -> None:
     passes = "RealizeVDevice, UpdateVDevice(new_vdevice='opencl:0:global', index=1)"
     module = realized(text_of(name), passes)
+    assert not rc.run_pipeline(module, passes.removeprefix("RealizeVDevice, "))[-1].is_changed
     assert attr(module.global_infos, "vdevice") == ("llvm:0:global", "opencl:0:global")
     assert "opencl:0:global" in [device for _, device in devices(module)]
     assert "cuda:0:global" not in rc.script(module)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from relax_core.ir.attrs import attrs_of
+from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -69,11 +70,14 @@ def run(module: IRModule, options: GradientOptions, ctx: PassContext) -> IRModul
         )
     new = _Differentiation(function, options, ctx, ctx.types(module)).adjoint()
     name = f"{options.func_name}_adjoint"
-    if name in module:
-        ctx.fail(_CODE, f"there is a function {name} already", module[name], "rename it")
     # A public function has its name as its symbol, without an attribute that says so.
     attrs = attrs_of({key: value for key, value in new.attrs if key != "global_symbol"})
     made = ctx.derive(replace(new, attrs=attrs, is_private=False), function)
+    if name in module:
+        if not structural_equal(module[name], made):
+            ctx.fail(_CODE, f"there is another function {name} already", module[name], "rename it")
+        ctx.remark(function, "missed", f"@{name} is there already", (module[name],))
+        return module
     definition = ctx.derive(Definition(ctx.derive(GlobalVar(name), function), made), function)
     ctx.remark(made, "applied", f"@{name} computes the gradient of @{options.func_name}", (function,))
     return with_definitions(module, (*module.definitions, definition), ctx)
