@@ -90,6 +90,11 @@ class Predict(Block, frozen=True, forbid_unknown_fields=True):
         return self.computed.startswith(("type of", "shape of", "rank of", "dtype of"))
 
     @property
+    def is_of_problems(self) -> bool:
+        """Tell whether the question is about what the checker finds, which is told when it is answered."""
+        return self.computed.startswith("problem")
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """The options without their words."""
         return tuple(option.partition(" | ")[0].strip() for option in self.options)

@@ -80,6 +80,17 @@ def test_a_run_stops_before_what_is_asked_until_it_is_answered(open_page: OpenPa
 
 
 @pytest.mark.browser
+def test_what_the_checker_finds_is_told_with_the_answer(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/?lesson=dataflow_and_purity&lesson_step=6&sample=lessons/dataflow_and_purity/impure.py")
+    expect(page.get_by_role("textbox", name="Program text")).to_contain_text("custom_add")
+    rest(page)
+    assert page.get_by_text("WF004").count() == 0
+    page.locator(".st-key-lesson").get_by_role("button", name="Show me").click()
+    expect(page.get_by_role("button", name="WF004").first).to_be_visible()
+
+
+@pytest.mark.browser
 def test_a_kernel_stops_before_what_is_asked_until_it_is_answered(open_page: OpenPage, app_url: str) -> None:
     page = open_page(1280, 800)
     lesson = "lessons/stepping_a_reduction/row_sums.py"

@@ -96,21 +96,35 @@ class Held:
     """What the step itself shows beside the run."""
 
 
-def held_run() -> Held | None:
-    """Return where the run stops for a prediction about it that waits for its answer, `None` if none does."""
+def open_prediction() -> tuple[LessonFile, Step, Predict] | None:
+    """Return the prediction that waits for its answer, `None` if none does."""
     file = open_lesson_file()
     found = None if file is None else shown_step(file)
     if file is None or found is None:
         return None
     number, step = found
-    is_answered = progress().of(file.name, number).state in ("solved", "shown")
-    if is_answered or not isinstance(step.exercise, Predict) or step.shown.page != "run":
+    if not isinstance(step.exercise, Predict) or progress().of(file.name, number).state in ("solved", "shown"):
         return None
+    return file, step, step.exercise
+
+
+def held_run() -> Held | None:
+    """Return where the run stops for a prediction about it that waits for its answer, `None` if none does."""
+    found = open_prediction()
+    if found is None or found[1].shown.page != "run":
+        return None
+    file, step, _ = found
     try:
         address = resolved_address(ask, file.folder, step.shown)
     except CompileError:
         return None
     return Held(int(address.get("inside", address.get("time", 0))), int(address.get("clock", 0)), step.shown.tab)
+
+
+def hides_problems() -> bool:
+    """Tell whether what the checker finds is asked about, and not told yet."""
+    found = open_prediction()
+    return found is not None and found[2].is_of_problems
 
 
 def screen_question(shown: Shown) -> PropertiesOf:

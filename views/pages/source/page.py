@@ -4,12 +4,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+import msgspec
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
+from views.lessons.steps import hides_problems
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.guide import ask_for_paragraph
@@ -199,6 +201,8 @@ with page():
             open_page("run")
     offer()
     source = ask(Open(given_program()))
+    if isinstance(source, SourceView) and hides_problems():
+        source = msgspec.structs.replace(source, code=msgspec.structs.replace(source.code, problems=()))
     if isinstance(source, Failure):
         show_failure(source)
         status_line(source)
@@ -218,5 +222,5 @@ with page():
             _show_graph(source, height)
         with right, st.container(key="drawer"):
             show_inspector("source", given_program(), height=height)
-        status_line(source)
+        status_line(None if hides_problems() else source)
         _run_command(source.code.text)
