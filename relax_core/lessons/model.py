@@ -85,9 +85,11 @@ class Predict(Block, frozen=True, forbid_unknown_fields=True):
         return self.kind or ("choice" if self.options else "text")
 
     @property
-    def is_of_types(self) -> bool:
-        """Tell whether the question is about types, which graphs show: they are hidden until it is answered."""
-        return self.computed.startswith(("type of", "shape of", "rank of", "dtype of"))
+    def told_by_graph(self) -> str:
+        """What the graph would tell of the answer, so that it is hidden until that is given; empty for nothing."""
+        if self.computed.startswith(("type of", "shape of", "rank of", "dtype of")):
+            return "types"
+        return "what is wrong" if self.is_of_problems else ""
 
     @property
     def is_of_problems(self) -> bool:

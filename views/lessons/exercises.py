@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 import streamlit as st
 
-from relax_core.diagnostics import CompileError
+from relax_core.diagnostics import CompileError, plural
 from relax_core.lessons.judging import are_held, filled, is_right, right_answer
 from relax_core.lessons.library import LessonFile
 from relax_core.lessons.model import Do, Explain, Fix, Look, Predict, Shown, Step
@@ -58,8 +58,7 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
         right = right_answer(exercise, ask, program)
         _reveal(done, right, _filled(file, step, exercise.because))
         return
-    if exercise.is_of_types:
-        st.container(key="lesson.hides").caption("The graph shows types: it comes back with the answer.")
+    _hide_graph(exercise)
     key = f"lesson.answer.{file.name}.{number}"
     with st.form(f"{key}.form", border=False):
         given = _answer_field(exercise, key)
@@ -77,10 +76,16 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     _hints(file, number, exercise.hints, done)
 
 
+def _hide_graph(exercise: Predict) -> None:
+    """Hide the graph where it would tell the answer; the style sheet does so while this place is there."""
+    if exercise.told_by_graph:
+        words = f"The graph shows {exercise.told_by_graph}: it comes back with the answer."
+        st.container(key="lesson.hides").caption(literal(words))
+
+
 def _give(file: LessonFile, number: int, exercise: Predict, done: StepRecord) -> None:
     """Take an answer for the class, which is judged once the teacher reveals it, and may be changed until then."""
-    if exercise.is_of_types:
-        st.container(key="lesson.hides").caption("The graph shows types: it comes back with the answer.")
+    _hide_graph(exercise)
     verdict = st.empty()
     if not takes_answers(file.name, number):
         verdict.info(prose(f"Answers are closed. Yours is `{done.answer}`." if done.answer else "Answers are closed."))
@@ -165,7 +170,7 @@ def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], do
             done = StepRecord("solved", done.hints, done.wrong)
             record(file.name, number, done)
         else:
-            st.info(literal(f"◌ not yet: {sum(held)} of {len(held)} hold"))
+            st.info(literal(f"◌ not yet: {sum(held)} of {plural(len(held), 'condition')} met"))
             _hints(file, number, _hints_of(step), done)
             return
     if done.state == "shown":

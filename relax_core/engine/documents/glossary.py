@@ -8,6 +8,9 @@ from typing import Final
 from relax_core.engine.documents.guides import FOLDER
 
 _ROW: Final = re.compile(r"^\| (?!Word\b|---)(.+?) \| (.+?) \| .*\|$", re.MULTILINE)
+_SECTION: Final = re.compile(r"^## (.+)$", re.MULTILINE)
+_INTERNAL: Final = "The engine"
+"""The section of words that only those use who work on RelaxScope itself."""
 _FENCE: Final = re.compile(r"```.*?```", re.DOTALL)
 
 
@@ -17,6 +20,8 @@ class Term:
 
     words: tuple[str, ...]
     meaning: str
+    is_internal: bool = False
+    """Whether a program that is looked at has nothing to do with it."""
 
     @property
     def title(self) -> str:
@@ -28,8 +33,11 @@ class Term:
 def terms() -> tuple[Term, ...]:
     """Return the rows of the glossary in their order."""
     text = (FOLDER / "glossary.md").read_text(encoding="utf-8")
+    _, *parts = _SECTION.split(text)
     return tuple(
-        Term(tuple(word.strip(" `") for word in words.split(",")), meaning) for words, meaning in _ROW.findall(text)
+        Term(tuple(word.strip(" `") for word in words.split(",")), meaning, section == _INTERNAL)
+        for section, part in zip(parts[::2], parts[1::2], strict=True)
+        for words, meaning in _ROW.findall(part)
     )
 
 
@@ -37,7 +45,7 @@ def terms_in(text: str) -> tuple[tuple[str, Term], ...]:
     """Return the words of the glossary that a text uses, with their rows, in the order in which they stand there."""
     plain = _FENCE.sub(" ", text)
     found: list[tuple[int, str, Term]] = []
-    for term in terms():
+    for term in (term for term in terms() if not term.is_internal):
         places = [(use.start(), word) for word in term.words if (use := _use(word, plain)) is not None]
         if places:
             found.append((*min(places), term))

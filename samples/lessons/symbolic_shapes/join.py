@@ -9,7 +9,10 @@ from tvm.script import tirx as T
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32")):
+    def main(
+        x: R.Tensor(("n", 4), "float32"),
+        y: R.Tensor(("m", 4), "float32"),
+    ):
         n = T.int64()
         m = T.int64()
         rows = R.match_cast(y, R.Tensor((n, 4), "float32"))

@@ -8,6 +8,9 @@ from tvm.script import relax as R
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32")):
+    def main(
+        x: R.Tensor(("n", 4), "float32"),
+        y: R.Tensor(("m", 4), "float32"),
+    ):
         total = R.concat((x, y), axis=0)
         return total
