@@ -1,4 +1,4 @@
-"""The command `open`: the app, on a program, a recording or its own samples."""
+"""The commands `open`, which starts the app, on a program, a recording or its own samples, and `lsp`."""
 
 import argparse
 import importlib.util
@@ -12,6 +12,7 @@ import webbrowser
 from typing import Final
 
 from relax_core.cli import opening, run_files
+from relax_core.cli.integration.language import server
 from relax_core.cli.terminal import Commands, Engine, UsageError, read_text, say
 from relax_core.diagnostics import plural
 from relax_core.engine.files import printable
@@ -35,6 +36,8 @@ def add_app(command: Commands) -> None:
     app.add_argument("--port", type=int, default=8501, help="where the app listens (default: 8501)")
     app.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
     app.set_defaults(in_process=True)
+
+    command("lsp", "Serve an editor: the language server, on standard input and output.", _serve_editor)
 
 
 def _open(_engine: Engine, options: argparse.Namespace) -> int:
@@ -60,6 +63,10 @@ def _open(_engine: Engine, options: argparse.Namespace) -> int:
         cwd=_APP.parent,
         env=environment,
     )
+
+
+def _serve_editor(engine: Engine, options: argparse.Namespace) -> int:
+    return server.serve(engine, options)
 
 
 def _found(path: str) -> tuple[str, str]:

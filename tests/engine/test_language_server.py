@@ -1,0 +1,258 @@
+"""The language server, asked over its standard input and output by the client of pygls, as an editor asks it."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.client import LanguageClient
+
+from tests.code_rules import REPOSITORY
+
+URI = "file:///work/model.py"
+SCRIPT = """\
+# Ω is no letter of ASCII.
+import numpy as np
+from tvm.script import ir as I, relax as R
+
+LIMIT = np.float32(3)
+
+@I.ir_module
+class Module:
+    @R.function
+    def twice(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+        return R.add(x, x)
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+        y = Module.twice(x)  # y is twice x, "y"
+        z = R.nn.softmax(y, axis=-1)
+        return R.multiply(z, y)
+"""
+RELAY = """\
+#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) {
+  // %y is no use of %y
+  let %y = nn.relu(%x);
+  add(%y, %x)
+}
+"""
+
+
+class Editor:
+    """An editor with one text, and what the server said of it."""
+
+    def __init__(self, client: LanguageClient, uri: str, text: str) -> None:
+        self.client = client
+        self.uri = uri
+        self.text = text
+        self.version = 1
+        self.document = lsp.TextDocumentIdentifier(uri)
+        self.published: asyncio.Queue[list[lsp.Diagnostic]] = asyncio.Queue()
+
+        @client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # pyright: ignore[reportUntypedFunctionDecorator]  # so typed there
+        def _publish(params: lsp.PublishDiagnosticsParams) -> None:
+            self.published.put_nowait(list(params.diagnostics))
+
+    async def open(self) -> None:
+        await self.client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+        self.client.initialized(lsp.InitializedParams())
+        item = lsp.TextDocumentItem(self.uri, "relay" if self.uri.endswith(".relay") else "python", 1, self.text)
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+
+    def change(self, text: str) -> None:
+        self.version, self.text = self.version + 1, text
+        named = lsp.VersionedTextDocumentIdentifier(self.version, self.uri)
+        whole = lsp.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(named, [whole]))
+
+    async def diagnostics(self) -> list[lsp.Diagnostic]:
+        return await asyncio.wait_for(self.published.get(), 60)
+
+    def place(self, words: str, behind: str = "") -> lsp.Position:
+        """Return where `words` stand, after `behind`; it is in characters, as these texts are read by the server."""
+        at = self.text.index(words, self.text.index(behind) if behind else 0)
+        line = self.text.count("\n", 0, at)
+        return lsp.Position(line, at - (self.text.rfind("\n", 0, at) + 1))
+
+    def words(self, places: list[lsp.Location] | None) -> list[tuple[int, str]]:
+        """Return the lines of places and what stands there."""
+        lines = self.text.split("\n")
+        found = [item.range for item in places or []]
+        return [(item.start.line, lines[item.start.line][item.start.character : item.end.character]) for item in found]
+
+    def edited(self, edit: lsp.WorkspaceEdit | None) -> str:
+        assert edit is not None
+        assert edit.changes is not None
+        lines = self.text.split("\n")
+        for item in sorted(edit.changes[self.uri], key=lambda item: item.range.start, reverse=True):
+            line = lines[item.range.start.line]
+            start, end = item.range.start.character, item.range.end.character
+            lines[item.range.start.line] = line[:start] + item.new_text + line[end:]
+        return "\n".join(lines)
+
+
+def edit(text: str, session: Callable[[Editor], Awaitable[Any]], uri: str = URI) -> None:
+    """Hold a session with a server that has a text open."""
+
+    async def held() -> None:
+        client = LanguageClient("tests", "1")
+        await client.start_io(sys.executable, "-m", "relax_core", "lsp", cwd=REPOSITORY)  # pyright: ignore[reportUnknownMemberType]  # so typed there
+        try:
+            editor = Editor(client, uri, text)
+            await editor.open()
+            await session(editor)
+            await client.shutdown_async(None)
+            client.exit(None)
+        finally:
+            await client.stop()
+
+    # Playwright keeps a loop in the thread of the tests.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(asyncio.wait_for(held(), 120))).result()
+
+
+def test_a_text_is_checked_while_it_is_typed() -> None:
+    async def session(editor: Editor) -> None:
+        first = await editor.diagnostics()
+        assert [item.code for item in first if item.severity == lsp.DiagnosticSeverity.Error] == []
+        editor.change(SCRIPT.replace("softmax", "softmaxx"))
+        editor.change(SCRIPT.replace("softmax", "softmox"))
+        (error,) = [item for item in await editor.diagnostics() if item.severity == lsp.DiagnosticSeverity.Error]
+        assert (error.code, error.source) == ("RS002", "relaxscope")
+        assert "did you mean R.nn.softmax?" in error.message
+        assert error.range.start == editor.place("R.nn.softmox")
+        asked = lsp.CodeActionParams(editor.document, error.range, lsp.CodeActionContext([error]))
+        (fix,) = await editor.client.text_document_code_action_async(asked) or []
+        assert isinstance(fix, lsp.CodeAction)
+        assert editor.edited(fix.edit) == SCRIPT
+        editor.change(SCRIPT)
+        assert all(item.severity == lsp.DiagnosticSeverity.Hint for item in await editor.diagnostics())
+        editor.client.text_document_did_close(lsp.DidCloseTextDocumentParams(editor.document))
+        assert await editor.diagnostics() == []
+
+    edit(SCRIPT, session)
+
+
+def test_python_without_a_module_is_left_alone() -> None:
+    async def session(editor: Editor) -> None:
+        assert await editor.diagnostics() == []
+        editor.change("from tvm.script import relax as R\nx = (")
+        assert [item.severity for item in await editor.diagnostics()] == [lsp.DiagnosticSeverity.Error]
+
+    edit("import os\nx = (", session)
+
+
+def test_names_are_explained_found_and_renamed() -> None:
+    async def session(editor: Editor) -> None:
+        client = editor.client
+        hover = await client.text_document_hover_async(lsp.HoverParams(editor.document, editor.place("y, axis")))
+        assert hover is not None
+        assert isinstance(hover.contents, lsp.MarkupContent)
+        assert hover.contents.value == "```\ny: (n, 4) f32\n```\nvariable"
+        operator = lsp.HoverParams(editor.document, editor.place("softmax"))
+        hover = await client.text_document_hover_async(operator)
+        assert hover is not None
+        assert isinstance(hover.contents, lsp.MarkupContent)
+        assert "axis" in hover.contents.value
+
+        use = editor.place("twice(x)", "def main")
+        found = await client.text_document_definition_async(lsp.DefinitionParams(editor.document, use))
+        assert isinstance(found, lsp.Location)
+        assert editor.words([found]) == [(9, "twice")]
+
+        context = lsp.ReferenceContext(include_declaration=False)
+        asked = lsp.ReferenceParams(context, editor.document, editor.place("y = Module"))
+        places = await client.text_document_references_async(asked)
+        assert editor.words(list(places or [])) == [(15, "y"), (16, "y")]
+
+        for words, name, old, new in (
+            ("twice(x)  #", "double", "twice(x", "double(x"),
+            ('"n", 4), "float32")) -> R.Tensor', "rows", '"n"', '"rows"'),
+        ):
+            at = editor.place(words, "def main" if name == "double" else "def twice")
+            at = lsp.Position(at.line, at.character + 1)
+            made = editor.edited(await client.text_document_rename_async(lsp.RenameParams(editor.document, at, name)))
+            if name == "double":
+                assert made == SCRIPT.replace(old, new)
+            else:
+                # The dimension of one function is not that of the other.
+                head, tail = SCRIPT.split("    @R.function\n    def main")
+                assert made == head.replace(old, new) + "    @R.function\n    def main" + tail
+
+    edit(SCRIPT, session)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("z", "z is there already"), ("1y", "'1y' is no name"), ("lambda", "the text would have errors")],
+    ids=["taken", "no name", "a keyword"],
+)
+def test_a_name_that_does_not_do_is_refused(name: str, why: str) -> None:
+    async def session(editor: Editor) -> None:
+        asked = lsp.RenameParams(editor.document, editor.place("y = Module"), name)
+        with pytest.raises(JsonRpcException, match=why):
+            await editor.client.text_document_rename_async(asked)
+
+    edit(SCRIPT, session)
+
+
+def test_what_may_be_written_is_offered() -> None:
+    async def session(editor: Editor) -> None:
+        await editor.diagnostics()
+        lines = SCRIPT.split("\n")
+        lines[16] = "        return R.nn.soft"
+        editor.change("\n".join(lines))
+
+        async def offers(line: int, column: int) -> dict[str, lsp.CompletionItem]:
+            asked = lsp.CompletionParams(editor.document, lsp.Position(line, column))
+            found = await editor.client.text_document_completion_async(asked)
+            items = found.items if isinstance(found, lsp.CompletionList) else found or []
+            return {item.label: item for item in items}
+
+        operators = await offers(16, len(lines[16]))
+        assert {"nn.softmax", "nn.softplus"} <= operators.keys()
+        assert all(item.startswith("nn.soft") for item in operators)
+        written = operators["nn.softmax"].text_edit
+        assert isinstance(written, lsp.TextEdit)
+        assert (written.range.start.character, written.new_text) == (17, "nn.softmax")
+        lines[16] = "        return "
+        editor.change("\n".join(lines))
+        assert {"x", "y", "z", "main", "twice"} <= (await offers(16, len(lines[16]))).keys()
+        assert {"float32", "int8"} <= (await offers(13, editor.place('float32")) ->', "def main").character)).keys()
+
+    edit(SCRIPT, session)
+
+
+def test_types_folds_and_symbols_are_shown() -> None:
+    async def session(editor: Editor) -> None:
+        client, whole = editor.client, lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+        hints = await client.text_document_inlay_hint_async(lsp.InlayHintParams(editor.document, whole)) or []
+        assert [(item.position.line, item.position.character, item.label) for item in hints] == [
+            (14, 9, ": (n, 4) f32"),
+            (15, 9, ": (n, 4) f32"),
+        ]
+        folds = await client.text_document_folding_range_async(lsp.FoldingRangeParams(editor.document)) or []
+        assert [(item.start_line, item.end_line) for item in folds] == [(7, 16), (9, 10), (13, 16)]
+        symbols = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(editor.document)) or []
+        assert [item.name for item in symbols] == ["twice", "x", "main", "x", "y", "z"]
+
+    edit(SCRIPT, session)
+
+
+def test_relay_is_read_as_well() -> None:
+    async def session(editor: Editor) -> None:
+        assert await editor.diagnostics() == []
+        hover = await editor.client.text_document_hover_async(lsp.HoverParams(editor.document, editor.place("nn.relu")))
+        assert hover is not None
+        asked = lsp.RenameParams(editor.document, editor.place("%y = nn"), "%kept")
+        made = editor.edited(await editor.client.text_document_rename_async(asked))
+        assert made == RELAY.replace("let %y", "let %kept").replace("add(%y", "add(%kept")
+        with pytest.raises(JsonRpcException, match="begins with %"):
+            await editor.client.text_document_rename_async(lsp.RenameParams(editor.document, asked.position, "kept"))
+
+    edit(RELAY, session, "file:///work/model.relay")
