@@ -96,7 +96,6 @@ class CompileService:
 def main(arguments: list[str]) -> None:
     """Confine this process, then serve the socket `arguments[0]` with the cache in the directory `arguments[1]`."""
     leave_network()
-    os.nice(5)
     for kind, value in (
         (resource.RLIMIT_AS, _MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, compile_process.IMAGE_LIMIT_BYTES),

@@ -32,7 +32,9 @@ _PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
 
 Work = LLVMSource | Request
 
-_BOOT = """import sys
+# It gives way from its start on: while it loads, what it is to compile for is at work.
+_BOOT = """import os, sys
+os.nice(10)
 sys.path.insert(0, sys.argv[1])
 from relax_core.{module} import main
 main(sys.argv[2:])"""
@@ -209,5 +211,4 @@ def write_all(number: int, content: bytes) -> None:
 def main(arguments: list[str]) -> None:
     """Serve standard input and output; the argument is the directory of the cache, if there is one."""
     (directory,) = arguments
-    os.nice(5)
     serve(0, 1, ObjectCache(Path(directory)) if directory else None)
