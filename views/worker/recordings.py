@@ -25,6 +25,7 @@ from relax_core.present.problems import problems_of
 OPENED: Final = "opened"
 YOURS: Final = "yours"
 _PARCELS: Final = "recordings"
+_IS_PROGRAM: Final = "recordings.is_program"
 _CONSTANTS: Final = "recordings.constants"
 _INPUTS: Final = "recordings.inputs"
 
@@ -41,10 +42,12 @@ def opened_program() -> str:
     return path if _is_program(path) else ""
 
 
-@st.cache_data(show_spinner=False)
 def _is_program(path: str) -> bool:
-    """Tell what a path holds, which is read once: a recording may be large."""
-    return Path(path).is_file() and not is_pipeline(path)
+    """Tell what a path holds, which is read once for each tab: a recording may be large."""
+    known: dict[str, bool] = st.session_state.setdefault(_IS_PROGRAM, {})
+    if path not in known:
+        known[path] = Path(path).is_file() and not is_pipeline(path)
+    return known[path]
 
 
 def sample_recordings() -> dict[str, Sample]:
