@@ -33,7 +33,12 @@ class Inside {
   private readonly now = el("div", { class: "now", "aria-live": "polite", role: "status", tabindex: 0 });
   private readonly place = el("span", { class: "m time" });
   private readonly choices = el("div", { class: "ph" });
-  private readonly report = el("div", { class: "report-box" });
+  private readonly report = el("div", {
+    class: "report-box",
+    tabindex: 0,
+    role: "region",
+    "aria-label": "Access report",
+  });
   private readonly side: Side;
   private readonly buffers: Buffers;
   private readonly ofThreads = el("span", { class: "of-threads" });

@@ -24,7 +24,7 @@ export function launchOf(
   const rate = `at most ${short(roofline.attainable / 1e9)} GFLOP/s, ${(100 * share).toFixed(2)} % of the peak`;
   return [
     headOf("Access report", `all blocks: ${report.launches.join(", ")}`),
-    el("div", { class: "scroll" }, table),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" }, table),
     headOf("What bounds it", roofline.bound),
     el(
       "div",
@@ -117,7 +117,11 @@ export function reportOf(report: InsideReport, loop: string, toLine: (line: numb
   const foot = `${number(report.operations)} operations, ${bytesText(report.footprint_bytes)}: ${intensity.toFixed(2)} for each byte; ${bytesText(report.moved_bytes)} without a cache`;
   return [
     headOf("Access report", `${whole}, known without stepping`),
-    el("div", { class: "scroll" }, el("table", { class: "report" }, el("thead", {}, head), el("tbody", {}, rows))),
+    el(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" },
+      el("table", { class: "report" }, el("thead", {}, head), el("tbody", {}, rows)),
+    ),
     el("div", { class: "foot" }, foot),
   ];
 }
