@@ -53,8 +53,8 @@ def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
 
 def test_a_launch_is_simulated_with_all_its_threads() -> None:
     app = opened("kernels", screen(sample=SOFTMAX, text=RACE))
-    app.toggle(key="kernels.threads").set_value(True).run()
     assert not app.exception
+    assert not app.toggle, "there is nothing else to show"
     assert [item.value.partition("** ")[2] for item in app.error] == ["1 finding on these inputs"]
     assert any("race on shared memory" in item.value for item in app.markdown)
     assert [item.value for item in app.caption if "launched" in item.value] == [
@@ -63,6 +63,14 @@ def test_a_launch_is_simulated_with_all_its_threads() -> None:
     mended = RACE.replace("    B[bx", '    T.tvm_storage_sync("shared")\n    B[bx')
     app = opened("kernels", screen(sample=SOFTMAX, text=mended, threads=1))
     assert not app.error
+    assert app.success[0].value.startswith("**Clean")
+
+
+def test_a_launch_that_runs_here_is_shown_as_code_or_simulated() -> None:
+    app = opened("kernels", screen(sample=SOFTMAX, text=RACE.replace("S[63 - tx]", "S[tx]")))
+    assert "relaxscope_kernels" in sent_to(app)
+    app.toggle(key="kernels.threads").set_value(True).run()
+    assert "relaxscope_kernels" not in sent_to(app)
     assert app.success[0].value.startswith("**Clean")
 
 

@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Failure, KernelOf, Open, Program, SourceView
 from relax_core.jit.options import MODES
-from relax_core.present.escape import file_name, literal, prose
+from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
@@ -147,8 +147,7 @@ def _show_code(source: SourceView | Failure, given: Program, choosing: DeltaGene
     elif any(item.code == _NONE for item in shown.problems):
         _explain()
     elif launches_threads(given) and any(item.code == _NOT_COMPILED for item in shown.problems):
-        st.caption(prose(f"A kernel for a GPU: this machine has no code for it. {shown.problems[0].message}."))
-        show_threads(given)
+        show_threads(given, f"A kernel for a GPU: this machine has no code for it. {shown.problems[0].message}.")
         detail = _SIMULATED
     else:
         show_failure(shown)
@@ -161,12 +160,13 @@ with page():
         choosing = group()
     source = ask(Open(given))
     has_threads = not isinstance(source, Failure) and launches_threads(given)
-    if has_threads:
-        with choosing:
-            choose_threads()
-    if has_threads and state(KernelsState).threads:
+    is_chosen = has_threads and bool(state(KernelsState).threads)
+    if is_chosen:
         show_threads(given)
         detail = _SIMULATED
     else:
         detail = _show_code(source, given, choosing, files)
+    if is_chosen or (has_threads and detail != _SIMULATED):
+        with choosing:
+            choose_threads()
     status_line(source, detail)

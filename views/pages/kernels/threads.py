@@ -37,13 +37,15 @@ def choose_threads() -> None:
     st.toggle("Threads", key="kernels.threads", help=_WORDS, on_change=changed)
 
 
-def show_threads(program: Program) -> None:
-    """Simulate the entry of the program, and show what came of it."""
+def show_threads(program: Program, why: str = "") -> None:
+    """Simulate the entry of the program, and show what came of it; `why` says that there is nothing else to show."""
     found = ask(SimulateOf(program))
     if isinstance(found, Failure):
         show_failure(found)
         return
     with st.container(key="kernels.simulated", gap="small"):
+        if why:
+            st.caption(prose(why))
         _show_verdict(found)
         _offer_run(found)
         notes = tuple(item for item in found.problems if item.severity == "note")
