@@ -7,7 +7,6 @@ from typing import NoReturn
 
 try:
     from relax_core.cli import INTERRUPTED, main
-    from relax_core.engine.process import starting
 except KeyboardInterrupt:
     # It may come while all this is loaded.
     sys.stderr.write("interrupted\n")
@@ -16,7 +15,6 @@ except KeyboardInterrupt:
 
 def run() -> NoReturn:
     """Carry out the command of this process, and end it."""
-    starting.end()
     status = main()
     # The work is done: Python's own end is no place for a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

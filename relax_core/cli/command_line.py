@@ -21,6 +21,7 @@ from relax_core.cli.terminal import (
     complain,
     complain_of,
 )
+from relax_core.engine.process import starting
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.launch import launched
 
@@ -46,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else BAD_USAGE
+    # The module of the command is loaded: Ctrl-C may be an exception from here on.
+    starting.end()
     _fill_standard_descriptors()
     try:
         return _carried_out(options)
