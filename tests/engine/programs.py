@@ -5,6 +5,8 @@ from pathlib import Path
 from relax_core.engine.protocol import Program
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+WRONG_IN_LESSONS = ("lessons/dataflow_and_purity/impure.py", "lessons/host_values/mixed.py")
+"""Programs of lessons that ask what is wrong with them."""
 HEADER = """# Line 1, so that a module begins on line 3.
 
 @I.ir_module

@@ -30,12 +30,22 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.session import Session
 from tests.engine.asking import ask
-from tests.engine.programs import ENDLESS, FOUR_ERRORS, HUGE, RECURSIVE, SAMPLES, SMALL, program, sample
+from tests.engine.programs import (
+    ENDLESS,
+    FOUR_ERRORS,
+    HUGE,
+    RECURSIVE,
+    SAMPLES,
+    SMALL,
+    WRONG_IN_LESSONS,
+    program,
+    sample,
+)
 from tests.golden_text import Golden
 from tests.present.rendering import render_diff, render_inspector
 
 PATHS = tuple(sorted(path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*.py")))
-SOUND = tuple(path for path in PATHS if not path.startswith("errors/"))
+SOUND = tuple(path for path in PATHS if not path.startswith(("errors/", *WRONG_IN_LESSONS)))
 
 
 def fail(session: Session, message: "Request[Any]") -> Failure:
@@ -49,6 +59,11 @@ def test_every_sample_opens(session: Session, path: str) -> None:
     view = ask(session, Open(sample(path)))
     assert view.modules
     assert view.code.lines
+
+
+@pytest.mark.parametrize("path", WRONG_IN_LESSONS)
+def test_what_a_lesson_asks_about_is_wrong(session: Session, path: str) -> None:
+    assert ask(session, Open(sample(path))).status.error_count
 
 
 @pytest.mark.parametrize("path", SOUND)

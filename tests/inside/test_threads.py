@@ -206,7 +206,7 @@ def test_moves_among_threads() -> None:
 
 def test_an_expression_is_watched_in_the_chosen_thread() -> None:
     it = threads_of(LOOP, thread=40)
-    it.go("k=2, tx=40", "line 12")
+    it.go("k=2, tx=40", "line 11")
     assert it.watch("tx * 100 + k") == 4002
     it.choose(5)
     # The second warp runs: its first thread is looked at.
