@@ -1,7 +1,11 @@
 """What a terminal has besides: progress on a line of its own, and commands that follow their files."""
 
+import contextlib
 import io
 import json
+import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -9,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.cli import BAD_USAGE, DIAGNOSED, main
+from relax_core.cli import BAD_USAGE, DIAGNOSED, INTERRUPTED, main
 from relax_core.cli.integration.progress import Line, TerminalClient
 from relax_core.cli.integration.watching import stamp_of
 from relax_core.engine.protocol import Check, Failure, Program, Progress
 from tests.code_rules import REPOSITORY
-from tests.engine.programs import SMALL
+from tests.engine.programs import ENDLESS, SMALL
 
 
 @pytest.fixture
@@ -28,24 +32,50 @@ def test_a_line_says_what_takes_long_and_is_taken_away() -> None:
     now = [10.0]
     stream = io.StringIO()
     line = Line(stream, lambda: now[0])
-    line.show(Progress("Running FuseOps", 3, 12, seconds=0.5))
+    line.note(Progress("Running FuseOps", 3, 12))
+    line.draw()
     line.clear()
     assert stream.getvalue() == "", "nothing is said of what is quick"
-    line.show(Progress("Running FuseOps", 3, 12, seconds=2.0))
-    now[0] += 0.01
-    line.show(Progress("Running FuseTIR", 4, 12, seconds=2.01))
-    now[0] += 0.2
-    line.show(Progress("Waiting", seconds=2.2))
+    now[0] += 2
+    line.draw()
+    line.note(Progress("Running FuseTIR", 4, 12))
+    line.note(Progress("Waiting"))
+    now[0] += 1
+    line.draw()
     line.clear()
     parts = stream.getvalue().split("\r\x1b[K")
-    assert parts == ["", "Running FuseOps, 3 of 12 · 2 s", "Waiting · 2 s", ""]
+    assert parts == ["", "Running FuseOps, 3 of 12 · 2 s", "Waiting · 3 s", ""]
 
 
 def test_a_line_is_no_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     stream = io.StringIO()
-    Line(stream).show(Progress("x" * 50, seconds=3.0))
+    times = iter((0.0, 3.0))
+    line = Line(stream, lambda: next(times))
+    line.note(Progress("x" * 50))
+    line.draw()
     assert stream.getvalue() == "\r\x1b[K" + "x" * 19
+
+
+def test_a_long_run_is_followed_on_a_terminal(tmp_path: Path) -> None:
+    """A worker that runs a kernel reports nothing meanwhile."""
+    path = tmp_path / "endless.py"
+    path.write_text(ENDLESS, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        (sys.executable, "-m", "relax_core", "run", str(path)), cwd=REPOSITORY, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        seen = ""
+        while re.search(r"· 2 s[^·]*· 3 s", seen) is None:
+            seen += os.read(ours, 4096).decode()
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                seen += part.decode()
+        assert process.wait(60) == INTERRUPTED
+    os.close(ours)
+    assert seen.rpartition("\r\x1b[K")[2].strip() == "interrupted"
 
 
 def test_requests_of_a_terminal_are_answered() -> None:
