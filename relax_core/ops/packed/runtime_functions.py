@@ -43,7 +43,7 @@ SPECS: tuple[PackedSpec, ...] = (
     spec_of(f"{_DISCO}allreduce(Tensor data, int[] op_type, int in_group, Tensor(a!) out) -> Tensor(a!)",
             "The tensor of the one worker that there is: reduced over it alone, it stays."),
     spec_of(f"{_DISCO}allgather(Tensor data, int in_group, Tensor(a!) out) -> Tensor(a!)",
-            "The tensor as often as there are workers, which are taken to have the same as this one."),
+            "The tensor as often as the result has room: other workers, which no run has, are taken to have the same."),
     spec_of(f"{_DISCO}broadcast_from_worker0(Tensor data, int in_group, Tensor(a!) out) -> Tensor(a!)",
             "The tensor of the first worker."),
     spec_of(f"{_DISCO}scatter_from_worker0(Tensor data, int in_group, Tensor(a!) out) -> Tensor(a!)",

@@ -1,4 +1,6 @@
-"""What workers exchange. One process is one worker, the first, and the others are taken to have what it has.
+"""What workers exchange. A run is one worker, the first.
+
+It reduces alone, and what it gathers from others is what it has itself.
 
 See: tvm/src/runtime/extra/disco/builtin.cc
 """
