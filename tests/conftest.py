@@ -13,10 +13,13 @@ from relax_core.jit.compilation.cache_directory import VARIABLE
 from tests import browser
 from tests.app_server import serve
 from tests.browser import OpenPage, chromium_path
+from tests.code_rules import REPOSITORY
 from tests.golden_text import Golden
 
 PAGES = "tests/views/"
 COMPILER_NAMES = ("g++", "gcc", "clang++", "clang")
+OLD_TVM = REPOSITORY / ".venv" / "apache-tvm-0.25"
+"""The environment with apache-tvm 0.25 that `tools/set_up.sh` makes."""
 
 # The same examples in every run, however long a busy machine takes for them; `HYPOTHESIS_PROFILE=default` looks for
 # others, and for more.
@@ -55,6 +58,8 @@ def missing() -> dict[str, str]:
     if compiler_path() is None:
         names = ", ".join(COMPILER_NAMES)
         found["tvm"] = f"Comparisons with TVM need a C compiler and were deselected: none of {names} was found."
+    if not (OLD_TVM / "installed").exists():
+        found["old_tvm"] = f"The recorder was not tested with apache-tvm 0.25: {OLD_TVM} was not made."
     return found
 
 

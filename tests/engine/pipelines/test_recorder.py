@@ -12,9 +12,8 @@ from relax_core.cli import main
 from relax_core.engine.pipelines.pipeline import Pipeline
 from relax_core.engine.pipelines.recorded_run import RecordedShape
 from tests.code_rules import REPOSITORY
+from tests.conftest import OLD_TVM
 
-OLD_TVM = REPOSITORY / ".venv" / "apache-tvm-0.25"
-"""The environment with apache-tvm 0.25 that `tools/set_up.sh` makes."""
 pytestmark = pytest.mark.tvm
 
 MODULE = """
@@ -162,7 +161,7 @@ def test_every_stage_of_a_sampler_runs(tmp_path: Path) -> None:
     assert any("LowerTVMBuiltin" in stage.name for stage in forms)
 
 
-@pytest.mark.skipif(not (OLD_TVM / "installed").exists(), reason="apache-tvm 0.25 could not be installed")
+@pytest.mark.old_tvm
 def test_apache_tvm_0_25_is_recorded(tmp_path: Path) -> None:
     pipeline = recorded(tmp_path, BUILD, python=str(OLD_TVM / "bin" / "python"))
     check_build(pipeline)
