@@ -1,5 +1,6 @@
 """Processes of the system: whose children they are, and whether they are gone."""
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -34,6 +35,17 @@ def family_of(process: int) -> frozenset[int]:
 def is_alive(process: int) -> bool:
     """Tell whether a process runs; one that has ended and is not reaped does not."""
     return _status(process)[0] not in ("", "Z", "X")
+
+
+def cpu_seconds_of(process: int) -> float:
+    """Return the processor time that a process and those that it started have taken."""
+    ticks = 0
+    for path in (Path(f"/proc/{process}"), *Path("/proc").glob("[0-9]*")):
+        with contextlib.suppress(OSError):
+            fields = (path / "stat").read_text().rpartition(")")[2].split()
+            if path.name == str(process) or fields[1] == str(process):
+                ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:

@@ -42,6 +42,8 @@ from relax_core.present.regions.partition_models import Lets, PartitionView, Pat
 from relax_core.present.regions.region_models import RegionReport
 from relax_core.present.running.run_models import Breakpoint, PointList, Run
 
+RELEASE = "0.1"
+"""The version of RelaxScope, as `pyproject.toml` has it."""
 VERSION = 1
 
 

@@ -1,6 +1,5 @@
 """Cancel is answered within a second, whatever the worker does; what does not stop by itself is ended."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -35,6 +34,7 @@ from relax_core.engine.protocol import (
 )
 from tests.engine.clients import forked_client
 from tests.engine.programs import ENDLESS, LONG, LONG_KERNEL, LONG_RELAY, SMALL, program
+from tests.processes import cpu_seconds_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOON = 3.0
@@ -226,7 +226,7 @@ def interrupted(tmp_path: Path, arguments: list[str], text: str, cpu_seconds: fl
         text=True,
         env={**os.environ, "RELAXSCOPE_CACHE": "off"},
     )
-    while process.poll() is None and _cpu_seconds(process.pid) < cpu_seconds:
+    while process.poll() is None and cpu_seconds_of(process.pid) < cpu_seconds:
         os.sched_yield()
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -234,17 +234,6 @@ def interrupted(tmp_path: Path, arguments: list[str], text: str, cpu_seconds: fl
     seconds = time.monotonic() - began
     assert (process.returncode, output, errors) == (130, "", "interrupted\n")
     return seconds
-
-
-def _cpu_seconds(process: int) -> float:
-    """Return the processor time that a process and those that it started have taken."""
-    ticks = 0
-    for path in (Path(f"/proc/{process}"), *Path("/proc").glob("[0-9]*")):
-        with contextlib.suppress(OSError):
-            fields = (path / "stat").read_text().rpartition(")")[2].split()
-            if path.name == str(process) or fields[1] == str(process):
-                ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 WORK: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -13,8 +14,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from relax_core.cli import INTERRUPTED
+from relax_core.engine.protocol import RELEASE
 from tests.app_server import serve_by
 from tests.code_rules import REPOSITORY
+from tests.processes import cpu_seconds_of, wait_until
 from tests.views.test_app import pane
 
 SAMPLE = REPOSITORY / "samples" / "relax" / "fib.py"
@@ -64,11 +68,32 @@ def test_it_requires_what_the_program_needs(commands: Path) -> None:
     needed = {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")}
     assert {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line in found.requires or ()} == needed
     assert {"streamlit", "llvmlite", "numpy"} < needed
+    assert found.version == RELEASE
 
 
-def test_its_app_opens_a_program_and_shows_every_page(commands: Path, tmp_path: Path, page: Page) -> None:
-    command = (str(commands / "relaxscope"), "open", str(SAMPLE), "--no-browser", "--port")
-    with serve_by(command, tmp_path) as url:
+def test_ctrl_c_ends_it_quietly_at_any_time(commands: Path) -> None:
+    for seconds in (0.1, 0.2, 0.3, 0.5):
+        with subprocess.Popen(
+            (commands / "relaxscope", "run", SAMPLE), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            while process.poll() is None and cpu_seconds_of(process.pid) < seconds:
+                os.sched_yield()
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)
+        assert (process.returncode, *said) == (INTERRUPTED, "", "interrupted\n"), seconds
+
+
+def test_its_app_opens_a_program_and_shows_every_page(
+    commands: Path, tmp_path: Path, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A browser that notes what it is to open.
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> "{tmp_path}/opened"\n', encoding="utf-8")
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
+    with serve_by((str(commands / "relaxscope"), "open", str(SAMPLE), "--port"), tmp_path) as url:
+        wait_until((tmp_path / "opened").exists)
+        assert (tmp_path / "opened").read_text(encoding="utf-8") == f"{url}/\n"
         page.goto(url)
         expect(page.get_by_role("tab", name="fib.py")).to_be_visible()
         expect(page.locator(".root[data-rev]")).to_have_count(3)

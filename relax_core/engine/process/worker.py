@@ -28,6 +28,7 @@ from relax_core.engine.process.sandbox import die_with_parent, filter_calls, lea
 from relax_core.engine.process.sendable import NotSendableError, encode, not_sent, plain
 from relax_core.engine.process.worker_causes import EXIT_MEMORY, EXIT_NOT_LOADED
 from relax_core.engine.protocol import (
+    RELEASE,
     VERSION,
     AnyRequest,
     Cancel,
@@ -211,7 +212,7 @@ class _Numbered(msgspec.Struct, frozen=True):
 def versions() -> str:
     """Name the versions that a bug report needs."""
     libraries = f"llvmlite {llvmlite.__version__} · NumPy {np.__version__}"
-    return f"RelaxScope 0.1 · {libraries} · Python {platform.python_version()}"
+    return f"RelaxScope {RELEASE} · {libraries} · Python {platform.python_version()}"
 
 
 def main(arguments: list[str]) -> None:
