@@ -101,9 +101,10 @@ class Document:
         word, names = self.word_at(line, column), self.names_on(line)
         if self.language == "relay":
             return names.get(word) or names.get(re.sub(r"\.\d+$", "", word))
-        first, *_, last = (*word.split("."), word.split(".")[-1])
-        fact = names.get(last)
-        return fact if fact is not None and (first == last or self._is_module(first)) else names.get(first)
+        first, *others = word.split(".")
+        if others and self._is_module(first):
+            return names.get(others[-1])
+        return names.get(first)
 
     def _is_module(self, name: str) -> bool:
         return name in ("cls", "self") or name in _MODULES.findall(self.text)

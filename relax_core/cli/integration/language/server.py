@@ -15,11 +15,10 @@ from pygls.workspace import PositionCodec
 
 from relax_core.cli.integration.language.document import Document, LineRange, holds_program
 from relax_core.cli.terminal import Engine
-from relax_core.engine.protocol import Failure, Open, Program, VocabularyOf
+from relax_core.engine.protocol import RELEASE, Failure, Open, Program, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Term
 from relax_core.present.models import NameFact, Problem
 
-_VERSION: Final = "0.1.0"
 _QUIET_SECONDS: Final = 0.15
 """A text is read once nobody has typed for so long."""
 _SEVERITIES: Final = MappingProxyType(
@@ -140,7 +139,7 @@ def _diagnostic(problem: Problem, document: Document, codec: PositionCodec, uri:
 
 def server_of(engine: Engine) -> LanguageServer:
     """Return a language server that asks `engine`."""
-    server = LanguageServer("relaxscope", _VERSION)
+    server = LanguageServer("relaxscope", RELEASE)
     documents = Documents(engine, server)
     _add_texts(server, documents)
     _add_names(server, documents)
