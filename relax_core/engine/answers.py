@@ -212,7 +212,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
                 lambda message, context: devices_view.why_device(message, context.opened_by(message.program)),
             ),
             _row(Operators, lambda message, _: catalog_view.about(message)),
-            _row(ExplanationsOf, lambda message, _: meanings.explanations(*message.names)),
+            _row(ExplanationsOf, lambda message, _: meanings.explanations(*message.names, language=message.language)),
             _row(SheetOf, lambda message, _: catalog_view.about(message)),
             _row(PipelineFormOf, pipeline_form.pipeline_form),
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),

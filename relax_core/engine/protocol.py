@@ -343,9 +343,13 @@ class VocabularyOf(Request[Vocabulary], frozen=True):
 
 
 class ExplanationsOf(Request[Explanations], frozen=True):
-    """What some names mean: of passes, diagnostics, operators, instructions, remarks, words of the glossary."""
+    """What some names mean: of passes, diagnostics, operators, instructions, remarks, words of the glossary.
+
+    Passes on another `language` are left out.
+    """
 
     names: tuple[str, ...]
+    language: Literal["", "relax", "relay"] = ""
 
 
 class SheetOf(Request[Sheet], frozen=True):

@@ -138,6 +138,7 @@ def test_what_a_page_shows_is_explained(
     dialog = page.get_by_role("dialog", name="Explain this")
     for sentence in sentences:
         expect(dialog).to_contain_text(sentence)
+    expect(dialog).not_to_contain_text("pass on Relay")
     rest(page)
     assert_accessible(page, 760, "light")
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.protocol import ExplanationsOf, Failure
+from relax_core.engine.protocol import ExplanationsOf, Failure, Open, SourceView
 from relax_core.lessons.explaining import explained_node, lessons_on, operator_of
 from relax_core.lessons.library import LessonFile
 from relax_core.present.catalog_of.catalog_models import Explanation, Explanations
@@ -13,6 +13,7 @@ from relax_core.present.models import Inspector
 from views.lessons.steps import open_step
 from views.lessons.words import show_words
 from views.worker.connection import ask
+from views.worker.program import given_program
 
 _ASKED: Final = "explain.asked"
 
@@ -32,7 +33,9 @@ def show_asked_explanation() -> None:
     """Open the explanation that was asked for, if one was."""
     names, about = st.session_state.pop(_ASKED, ((), ""))
     if names:
-        _explain(about, ask(ExplanationsOf(names)))
+        source = ask(Open(given_program()))
+        is_relay = isinstance(source, SourceView) and source.code.language == "relay"
+        _explain(about, ask(ExplanationsOf(names, "relay" if is_relay else "relax")))
 
 
 def show_meanings(name: str) -> None:

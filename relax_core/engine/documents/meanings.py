@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from relax_core.codes import CODES
 from relax_core.diagnostics import CompileError, Diagnostic
@@ -37,8 +37,10 @@ _CODE: Final = re.compile(r"\b[A-Z]{2}\d{3}\b")
 _LANGUAGES: Final = MappingProxyType({"relax": " on Relax", "relay": " on Relay", "tir": " on TIR", "any": ""})
 
 
-def explanations(*names: str) -> Explanations:
+def explanations(*names: str, language: Literal["", "relax", "relay"] = "") -> Explanations:
     """Return what each of some names means; names that mean nothing are left out.
+
+    Passes on Relax and on Relay share names: those on the other `language` are left out, if one is given.
 
     Raises:
         CompileError: EN005 if none of them means anything.
@@ -47,7 +49,8 @@ def explanations(*names: str) -> Explanations:
     if not found:
         message = f"nothing is known by the name `{'`, `'.join(names)}`"
         raise CompileError((Diagnostic(_UNKNOWN, message, hint=suggestion(names[0], _names()) if names else ""),))
-    return Explanations(tuple(found))
+    others = {f"pass{_LANGUAGES[item]}" for item in ("relax", "relay") if language and item != language}
+    return Explanations(tuple(item for item in found if item.kind not in others) or tuple(found))
 
 
 def _names() -> tuple[str, ...]:

@@ -79,6 +79,9 @@ def test_a_pass_says_what_it_needs_and_what_gives_that() -> None:
     assert facts["Needs"] == f"a module {PROPERTIES['normal form'].claim}, which `Normalize` gives"
     assert facts["Gives"] == f"a module {PROPERTIES['no local functions'].claim}"
     assert rc.explanations("relay.LambdaLift").found == (relay,)
+    assert rc.explanations("LambdaLift", language="relax").found == (lambda_lift,)
+    assert rc.explanations("LambdaLift", language="relay").found == (relay,)
+    assert [item.kind for item in rc.explanations("PartitionGraph", language="relax").found] == ["pass on Relay"]
     assert dict(rc.explanations("FuseOpsByPattern").found[0].facts)["Stops with"] == "PT005, PS018"
 
 
