@@ -105,7 +105,7 @@ def test_the_report_of_a_launch(capsys: pytest.CaptureFixture[str]) -> None:
         "B global 16 - 1,024 1,024 4,096 4,096 4 sectors, 100% used",
     ]
     assert lines[6] == "8,192 B of global memory are touched"
-    assert "at least 8.19e+06 us, bound by global memory" in lines[-1]
+    assert "at least 8.19 s, bound by global memory" in lines[-1]
     assert main([*run, "--machine", "clock=3"]) == DIAGNOSED
     assert "GP018" in capsys.readouterr().err
 

@@ -28,6 +28,7 @@ DEFAULT_MACHINE: Final = Machine("A100 of 40 GB, as published", 19.5e12, 1.555e1
 _KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {"flops": "operations", "global": "global_bytes", "shared": "shared_bytes"}
 )
+_UNITS: Final = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,13 @@ class Roofline:
         return max(seconds, key=lambda part: seconds[part])
 
     @property
+    def least_time(self) -> str:
+        """The time that the launches take at least, in the unit in which it has the fewest digits."""
+        seconds = max(self.seconds.values())
+        unit, size = next((item for item in _UNITS if seconds >= item[1]), _UNITS[-1])
+        return f"{seconds / size:,.3g} {unit}"
+
+    @property
     def attainable(self) -> float:
         """Operations a second that no launch like it exceeds."""
         longest = max(self.seconds.values())
@@ -80,7 +88,7 @@ class Roofline:
             f"moved: {self.intensity:.2f} operations for each; {self.shared_bytes:,} B of shared memory"
         )
         bound = (
-            f"{most}at least {max(self.seconds.values()) * 1e6:,.3g} us, bound by {self.bound} ({machine.name}: "
+            f"{most}at least {self.least_time}, bound by {self.bound} ({machine.name}: "
             f"{machine.operations / 1e9:,.6g} GFLOP/s, {machine.global_bytes / 1e9:,.6g} GB/s global, "
             f"{machine.shared_bytes / 1e9:,.6g} GB/s shared)"
         )

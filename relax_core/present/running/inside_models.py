@@ -319,6 +319,8 @@ class RooflineOf(msgspec.Struct, frozen=True):
     """`operations`, `global memory` or `shared memory`."""
     attainable: float
     """Operations a second at most."""
+    least_time: str
+    """What they take at least, with its unit."""
     text: str
     parts: tuple[tuple[str, float], ...] = ()
     """How many seconds each part takes at least."""

@@ -77,11 +77,10 @@ def _offer_run(found: Simulation) -> None:
     """Say what bounds the launch, and lead into its threads."""
     if found.roofline is not None:
         bound = found.roofline
-        longest = dict(bound.parts)[bound.bound] * 1e6
         counts = (
             f"{bound.operations:,} operations, {bound.moved_bytes:,} B of global and {bound.shared_bytes:,} B of shared"
         )
-        st.caption(prose(f"{counts} memory: at least {longest:.3g} us, bound by {bound.bound} ({bound.machine})."))
+        st.caption(prose(f"{counts} memory: at least {bound.least_time}, bound by {bound.bound} ({bound.machine})."))
     words = "Step through its threads, with the access report and another machine, on the Run page"
     if st.button("Step through its threads", key="kernels.step", help=words):
         select(time=0, inside=0, clock=0, block=0, thread=0, line=0)

@@ -1348,6 +1348,8 @@ export interface RooflineOf {
   readonly bound: string;
   /** Operations a second at most. */
   readonly attainable: number;
+  /** What they take at least, with its unit. */
+  readonly least_time: string;
   readonly text: string;
   /** How many seconds each part takes at least. */
   readonly parts: readonly (readonly [string, number])[];

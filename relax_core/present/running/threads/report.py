@@ -27,7 +27,7 @@ def present_roofline(of: Roofline) -> RooflineOf:
     """Present what bounds launches."""
     return RooflineOf(
         of.machine.name, of.operations, of.global_bytes, of.moved_bytes, of.shared_bytes, of.intensity, of.bound,
-        of.attainable, of.to_text(), tuple(of.seconds.items()), of.machine.operations,
+        of.attainable, of.least_time, of.to_text(), tuple(of.seconds.items()), of.machine.operations,
     )  # fmt: skip
 
 
