@@ -3,8 +3,10 @@
 import os
 import re
 import threading
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Final
 
 import msgspec
@@ -35,47 +37,113 @@ def forked(limits: Limits, ends: WorkerEnds) -> Process:
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
     """Bisect a recorded pipeline whose forms have these texts, by two workers if it is long.
 
-    If the second worker fails, the first one runs the forms of both.
+    The one that judges runs the forms from the front on, the other one parts from behind, until they meet. If the
+    second worker fails, the first one runs what it left.
     """
-    at = split(texts, message.options.entry) if isinstance(engine, Client) and processor_count() > 1 else 0
-    if not at or message.options.stand_ins:
+    parts = parts_of(texts, message.options.entry) if isinstance(engine, Client) and processor_count() > 1 else ()
+    if len(parts) < 2 or message.options.stand_ins:
         return engine.request(message)
-    behind: list[FormRuns | Failure] = []
+    shared = Shared(parts)
+    last, until = shared.from_behind(), shared.from_front()
     with Client(start=forked) as other:
-        work = threading.Thread(target=lambda: behind.append(other.request(RunFormsOf(message, at))), daemon=True)
-        work.start()
-        begun = engine.request(msgspec.structs.replace(message, until=at))
-        if isinstance(begun, Failure):
-            return begun
-        work.join()
-    runs = next((item for item in behind if isinstance(item, FormRuns)), FormRuns(at, (), are_all=False))
-    return engine.request(msgspec.structs.replace(message, ahead=runs))
+        second = _Second(other, message, shared, last)
+        second.start()
+        while until:
+            begun = engine.request(msgspec.structs.replace(message, until=until))
+            if isinstance(begun, Failure):
+                return begun
+            until = shared.from_front()
+        second.join()
+    return engine.request(msgspec.structs.replace(message, ahead=joined(second.found)))
 
 
-def split(texts: Sequence[str], entry: str = "") -> int:
-    """Return the number of the form at which the second worker begins, 0 if one worker does it all.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Forms that one worker runs whatever stands before them: from number `start` on, without that of number `stop`."""
 
-    It is a form that is whole whatever stands before it: a compiler printed it, and it defines a function, the entry if
-    there is one, that every whole form before it defines. The sum of the weights in front and behind is about the same.
+    start: int
+    stop: int
+    weight: int
+    """How long that takes, in characters that are read."""
+
+
+class Shared:
+    """The parts that no worker has taken yet; each takes about half of what is left."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._left = list(parts)
+        self._lock = threading.Lock()
+
+    def from_front(self) -> int:
+        """Take parts from the front; return the number of the form behind them, 0 if nothing is left."""
+        with self._lock:
+            count = _half(self._left)
+            taken, self._left = self._left[:count], self._left[count:]
+            return taken[-1].stop if taken else 0
+
+    def from_behind(self) -> slice | None:
+        """Take parts from behind; return which forms they have, `None` if nothing is left."""
+        with self._lock:
+            count = len(self._left) - _half(self._left[::-1])
+            self._left, taken = self._left[:count], self._left[count:]
+            return slice(taken[0].start, taken[-1].stop) if taken else None
+
+
+def _half(parts: Sequence[Part]) -> int:
+    """Return how many of the first parts have half of the weight of all."""
+    sums = list(accumulate((part.weight for part in parts), initial=0))
+    return bisect_left(sums, sums[-1] / 2)
+
+
+class _Second(threading.Thread):
+    """Has the second worker run `last` and what it then takes from behind, until nothing is left or it fails."""
+
+    def __init__(self, worker: Client, message: BisectRecordedOf, shared: Shared, last: slice | None) -> None:
+        super().__init__(daemon=True)
+        self.found: list[FormRuns] = []
+        """What came of the parts, in the order of the forms."""
+        self._worker = worker
+        self._message = message
+        self._shared = shared
+        self._last = last
+
+    def run(self) -> None:
+        """Ask for one part after the other."""
+        part = self._last
+        while part is not None:
+            found = self._worker.request(RunFormsOf(self._message, part.start, part.stop))
+            self.found.insert(0, found if isinstance(found, FormRuns) else FormRuns(part.start, (), are_all=False))
+            part = None if isinstance(found, Failure) else self._shared.from_behind()
+
+
+def joined(found: Sequence[FormRuns]) -> FormRuns:
+    """Return as one what came of parts that stand one behind the other, up to the first that lacks a form."""
+    count = next((number for number, part in enumerate(found, 1) if not part.are_all), len(found))
+    runs = tuple(run for part in found[:count] for run in part.runs)
+    return FormRuns(found[0].first, runs, are_all=found[count - 1].are_all)
+
+
+def parts_of(texts: Sequence[str], entry: str = "") -> tuple[Part, ...]:
+    """Return the parts in which two workers share the forms, none if one worker runs them all.
+
+    A part begins at a form that is whole whatever stands before it: a compiler printed it, and it defines a function,
+    the entry if there is one, that every whole form before it defines.
     """
     wholes = [number for number, text in enumerate(texts) if _WHOLE.search(text)]
     if not wholes or wholes[0] != 0 or len(set(texts)) < len(texts):
-        return 0
+        return ()
     weights = [len(text) + (0 if number in wholes else _KERNELS_WEIGHT) for number, text in enumerate(texts)]
     if sum(weights) < LONG:
-        return 0
+        return ()
     defined = set(_DEFINED.findall(texts[0]))
     shared = defined & {entry} if entry else defined
-    sums = [0, *accumulate(weights)]
-    best, least = 0, float(sums[-1])
+    starts: list[int] = []
     for number in wholes:
         shared &= set(_DEFINED.findall(texts[number]))
         if not shared or not is_printed(texts[number]):
             break
-        longer = max(sums[number], sums[-1] - sums[number])
-        if number and longer < least:
-            best, least = number, longer
-    return best
+        starts.append(number)
+    return tuple(Part(start, stop, sum(weights[start:stop])) for start, stop in pairwise((*starts, len(texts))))
 
 
 def processor_count() -> int:

@@ -157,12 +157,13 @@ def _about_faults(message: AnyDebugRequest, context: RequestContext) -> object:
 
 
 def _bisected(message: BisectRecordedOf, context: RequestContext) -> object:
-    return _about_faults(recorded.bisect_of(message), context)
+    return _about_faults(recorded.bisect_of(message, context.recorded_by(message.parcel)), context)
 
 
 def _forms_run(message: RunFormsOf, context: RequestContext) -> FormRuns:
-    asked = recorded.bisect_of(message.recorded)
-    return service.run_forms(asked, message.first, context.opened_by(asked.program), context)
+    asked = recorded.bisect_of(message.recorded, context.recorded_by(message.recorded.parcel))
+    part = slice(message.first, message.until or None)
+    return service.run_forms(asked, part, context.opened_by(asked.program), context)
 
 
 def _reproduced(message: ReproducerOf, context: RequestContext) -> object:

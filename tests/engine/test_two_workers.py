@@ -38,7 +38,8 @@ def recorded(texts: dict[str, str], inputs: bytes | None = None) -> BisectRecord
 def by_two(message: BisectRecordedOf, at: int) -> Bisection:
     first, second = Session(), Session()
     runs = ask(second, RunFormsOf(message, at))
-    ask(first, msgspec.structs.replace(message, until=at))
+    for until in range(1, at + 1):
+        ask(first, msgspec.structs.replace(message, until=until))
     return ask(first, msgspec.structs.replace(message, ahead=runs))
 
 
@@ -114,24 +115,49 @@ LONG = HEAD + MAIN.format(operand="x", dtype="float32") + "#" * two_workers.LONG
 
 
 @pytest.mark.parametrize(
-    ("texts", "at"),
+    ("texts", "starts"),
     [
-        ([LONG, LONG + "1", LONG + "2", LONG + "3"], 2),
-        ([LONG, LONG + "1", "# from tvm\n", "# from tvm\n "], 1),
-        ([HEAD, HEAD + " "], 0),
-        ([LONG, LONG.removeprefix("# from tvm") + "1", LONG + "2"], 0),
-        ([LONG, LONG.replace("main", "other"), LONG + "2"], 0),
-        ([LONG, LONG + "1", LONG, LONG + "2"], 0),
-        (["# from tvm\n", LONG, LONG + "1"], 0),
+        ([LONG, LONG + "1", LONG + "2", LONG + "3"], [0, 1, 2, 3]),
+        ([LONG, LONG + "1", "# from tvm\n", "# from tvm\n "], [0, 1]),
+        ([HEAD, HEAD + " "], []),
+        ([LONG, LONG.removeprefix("# from tvm") + "1", LONG + "2"], [0]),
+        ([LONG, LONG.replace("main", "other"), LONG + "2"], [0]),
+        ([LONG, LONG + "1", LONG, LONG + "2"], []),
+        (["# from tvm\n", LONG, LONG + "1"], []),
     ],
     ids=[
-        "the middle", "a whole form", "a short pipeline", "a form that a person wrote", "another function",
+        "whole forms", "forms of prim funcs", "a short pipeline", "a form that a person wrote", "another function",
         "a form that is there twice", "no whole form in front",
     ],
 )  # fmt: skip
-def test_the_second_worker_begins_at_a_whole_form(texts: list[str], at: int) -> None:
-    assert two_workers.split(texts) == at
-    assert two_workers.split(texts, "main") == at
+def test_a_part_begins_at_a_whole_form(texts: list[str], starts: list[int]) -> None:
+    parts = two_workers.parts_of(texts)
+    assert parts == two_workers.parts_of(texts, "main")
+    assert [part.start for part in parts] == starts
+    assert [part.stop for part in parts] == [*starts[1:], *([len(texts)] if parts else [])]
+
+
+def shared(*weights: int) -> two_workers.Shared:
+    return two_workers.Shared([two_workers.Part(at, at + 1, weight) for at, weight in enumerate(weights)])
+
+
+def test_each_worker_takes_half_of_what_is_left() -> None:
+    parts = shared(*[1] * 8)
+    taken = [parts.from_behind(), parts.from_front(), parts.from_front(), parts.from_behind(), parts.from_front()]
+    assert taken == [slice(4, 8), 2, 3, slice(3, 4), 0]
+    assert parts.from_behind() is None
+    parts = shared(1, 1, 1, 9)
+    assert [parts.from_behind(), parts.from_behind(), parts.from_front()] == [slice(3, 4), slice(1, 3), 1]
+
+
+def test_what_came_of_parts_is_joined_up_to_the_first_that_lacks_a_form() -> None:
+    message = recorded(small("x", "R.add(x, x)", "R.abs(x)", "R.exp(x)"))
+    session = Session()
+    whole = ask(session, RunFormsOf(message, 1))
+    found = [ask(session, RunFormsOf(message, *part)) for part in ((1, 2), (2, 3), (3,))]
+    assert two_workers.joined(found) == whole
+    found[1] = FormRuns(2, (), are_all=False)
+    assert two_workers.joined(found) == FormRuns(1, whole.runs[:1], are_all=False)
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["both work", "the second one fails"])

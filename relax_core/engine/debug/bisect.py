@@ -147,10 +147,15 @@ class Bisecting:
         """The function that is called, with its arguments."""
         return self._call.entry, self._call.args
 
+    @property
+    def judged_count(self) -> int:
+        """How many forms were judged."""
+        return len(self._found.results)
+
     def judge(self, candidates: Iterable[Candidate]) -> None:
         """Run and judge the next forms."""
         with collector_held():
-            for number, candidate in enumerate(candidates, len(self._found.results)):
+            for number, candidate in enumerate(candidates, self.judged_count):
                 self._progress(number, candidate.name)
                 if number % _UNCOLLECTED == _UNCOLLECTED - 1:
                     gc.collect()
@@ -166,7 +171,7 @@ class Bisecting:
 
     def concluded(self, budget: Budget) -> Bisection:
         """Return what all forms came to, and which changes of the guilty one make the result wrong."""
-        self._progress(len(self._found.results), "")
+        self._progress(self.judged_count, "")
         whole = Bisection(self._call.entry, tuple(self._found.results))
         if self._guilty is None or len(whole.suspects) != 1:
             return whole

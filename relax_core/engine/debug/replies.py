@@ -538,4 +538,4 @@ class FormRuns(msgspec.Struct, frozen=True):
     first: int
     runs: tuple[FormRun, ...]
     are_all: bool
-    """There is no form behind these."""
+    """None that was asked for is missing."""

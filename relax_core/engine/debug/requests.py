@@ -66,7 +66,7 @@ class BisectOf(Request[Bisection], frozen=True):
     numbers: tuple[int, ...] = ()
     """What a recording calls the stages of these programs; empty: they are counted from 0."""
     until: int = 0
-    """Judge the first so many forms, and keep what came of them for the same request without it; 0: all."""
+    """Judge the first so many forms, and keep what came of them for the same request with more or all; 0: all."""
     ahead: FormRuns | None = None
     """What came of the forms behind those that were kept, which are judged without being run here."""
 
@@ -282,15 +282,22 @@ class BisectRecordedOf(Request[Bisection], frozen=True):
     ahead: FormRuns | None = None
     """With `until`: for the work of two workers, see `BisectOf`; the second one is asked `RunFormsOf`."""
 
+    @property
+    def parcel(self) -> Parcel:
+        """The recorded pipeline."""
+        return Parcel("the trace", self.trace, self.constants)
+
 
 class RunFormsOf(Request[FormRuns], frozen=True):
-    """Run the forms of a recorded pipeline from number `first` on, for a bisection that judges them.
+    """Run forms of a recorded pipeline, from number `first` on, for a bisection that judges them.
 
-    That form must be a whole one, whatever stands before it.
+    That form must be a whole one, whatever stands before it. `until` is the number of the first that is left out; 0:
+    all behind are run.
     """
 
     recorded: BisectRecordedOf
     first: int
+    until: int = 0
 
 
 class ReproducerOf(Request[Reproduced], frozen=True):

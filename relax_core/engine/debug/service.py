@@ -89,7 +89,8 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
     if begun is not None and message.ahead is not None:
         bisecting, candidates = begun
         # Arguments that the program stops at, or makes NaN of, are other ones than the second worker took them to be.
-        if is_same_call(bisecting.call, opened.source.call(is_signed=True)):
+        is_same = is_same_call(bisecting.call, opened.source.call(is_signed=True))
+        if is_same and message.ahead.first == bisecting.judged_count:
             candidates = ahead.with_runs(candidates, message.ahead)
     elif message.others:
         bisecting, candidates = _bisecting(message, opened, context)
@@ -105,33 +106,34 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
 
 
 def _begin(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
-    """Judge the first forms, and keep the bisection to be gone on with."""
-    bisecting, candidates = _bisecting(message, opened, context)
-    bisecting.judge(islice(candidates, message.until))
+    """Judge the first forms, from where the same bisection came to, and keep it to be gone on with."""
+    begun = context.begun.pop(_whole(message), None)
+    bisecting, candidates = _bisecting(message, opened, context) if begun is None else begun
+    bisecting.judge(islice(candidates, max(0, message.until - bisecting.judged_count)))
     context.begun.clear()
     context.begun[_whole(message)] = bisecting, candidates
     return Bisection(bisecting.entry, ())
 
 
-def run_forms(message: BisectOf, first: int, opened: OpenProgram, context: RequestContext) -> FormRuns:
-    """Run the forms of a bisection from number `first` on.
+def run_forms(message: BisectOf, part: slice, opened: OpenProgram, context: RequestContext) -> FormRuns:
+    """Run a part of the forms of a bisection.
 
     Raises:
         DiagnosedError: the first form of all or its inputs have errors, or it was cancelled.
     """
     # Who judges runs the first form to tell which arguments are suitable; here they are taken to be the usual ones.
     call = bisect.Call(*opened.source.call(is_signed=True))
-    candidates = forms(islice(_printed_stages(message, opened, context), first, None))
+    candidates = forms(islice(_printed_stages(message, opened, context), part.start, part.stop))
     run = _runs(call, opened, context).run
     count = 1 + len(message.others)
 
     def reported() -> Iterator[bisect.Candidate]:
-        for number, candidate in enumerate(candidates, first):
+        for number, candidate in enumerate(candidates, part.start):
             _report(context, count, number, candidate.name)
             yield candidate
 
     with collector_held():
-        return ahead.run_forms(first, reported(), call, run)
+        return ahead.run_forms(part.start, reported(), call, run)
 
 
 def _bisecting(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Begun:

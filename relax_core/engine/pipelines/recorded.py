@@ -50,13 +50,12 @@ def with_recorded_inputs(pipeline: Pipeline, options: Program) -> Program:
     return msgspec.structs.replace(options, entry=run.entry, inputs=inputs_archive(run))
 
 
-def bisect_of(message: BisectRecordedOf) -> BisectOf:
+def bisect_of(message: BisectRecordedOf, pipeline: Pipeline) -> BisectOf:
     """Return the request to bisect the forms of the program, the first one being the reference.
 
     Raises:
-        CompileError: the trace cannot be read, or holds no module.
+        CompileError: PL001: the pipeline holds no module.
     """
-    pipeline = opened(Parcel("the trace", message.trace, message.constants))
     options = with_recorded_inputs(pipeline, message.options)
     archives: dict[tuple[str, ...], bytes] = {}
     programs: list[Program] = []

@@ -19,7 +19,6 @@ from relax_core.engine.pipelines.constants import constants_archive, in_order, r
 from relax_core.engine.pipelines.recorded import bisect_of
 from relax_core.engine.pipelines.reproducers.reduce import functions_in, only, reached
 from relax_core.engine.pipelines.reproducers.reproducer import Case, Form, reproducer_of
-from relax_core.engine.pipelines.sources import open_given
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import entry_name, with_entries
 from relax_core.engine.programs.program import Program
@@ -41,7 +40,7 @@ def reproduced(message: ReproducerOf, answer: Callable[[BisectOf], object], cont
         CompileError: PL012: there is none, or it cannot be written.
         RunError: the last good form does not run to its end.
     """
-    asked, names, facts = _asked(message.bisect)
+    asked, names, facts = _asked(message.bisect, context)
     is_known = message.found is not None and (not asked.others or len(message.found.stages) == len(names))
     found = message.found if is_known and message.found is not None else cast("Bisection", answer(asked))
     opened = context.opened_by(asked.program)
@@ -125,12 +124,14 @@ def _form_alone(form: Form, name: str) -> _FormAlone | None:
     return None if function.is_private else _FormAlone(text, replace(form, text=text), name)
 
 
-def _asked(message: BisectOf | BisectRecordedOf) -> tuple[BisectOf, tuple[str, ...], dict[str, str]]:
+def _asked(
+    message: BisectOf | BisectRecordedOf, context: RequestContext
+) -> tuple[BisectOf, tuple[str, ...], dict[str, str]]:
     """Return the bisection of programs, the passes by name, and the facts that were recorded."""
     if isinstance(message, BisectOf):
         return message, tuple(item.name for item in (message.program, *message.others)), {}
-    pipeline = open_given((("the trace", message.trace),))
-    return bisect_of(message), tuple(stage.pass_name for stage in pipeline.forms()), dict(pipeline.facts)
+    pipeline = context.recorded_by(message.parcel)
+    return bisect_of(message, pipeline), tuple(stage.pass_name for stage in pipeline.forms()), dict(pipeline.facts)
 
 
 def _form(program: Program, name: str, context: RequestContext) -> Form:
