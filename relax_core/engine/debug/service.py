@@ -101,15 +101,17 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
         runs = _runs(call, opened, context)
         bisecting = bisect.Bisecting(call, runs, message.closeness.tolerance, progress)
         candidates = bisect.stage_candidates(opened.source.module, stages, opened.source.program.as_in)
-    bisecting.judge(candidates)
+    with collector_held(exempts=message.ahead is not None):
+        bisecting.judge(candidates)
     return msgspec.structs.replace(bisecting.concluded(message.budget), numbers=message.numbers)
 
 
 def _begin(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
     """Judge the first forms, from where the same bisection came to, and keep it to be gone on with."""
     begun = context.begun.pop(_whole(message), None)
-    bisecting, candidates = _bisecting(message, opened, context) if begun is None else begun
-    bisecting.judge(islice(candidates, max(0, message.until - bisecting.judged_count)))
+    with collector_held(exempts=True):
+        bisecting, candidates = _bisecting(message, opened, context) if begun is None else begun
+        bisecting.judge(islice(candidates, max(0, message.until - bisecting.judged_count)))
     context.begun.clear()
     context.begun[_whole(message)] = bisecting, candidates
     return Bisection(bisecting.entry, ())
@@ -132,7 +134,7 @@ def run_forms(message: BisectOf, part: slice, opened: OpenProgram, context: Requ
             _report(context, count, number, candidate.name)
             yield candidate
 
-    with collector_held():
+    with collector_held(exempts=True):
         return ahead.run_forms(part.start, reported(), call, run)
 
 
