@@ -33,6 +33,12 @@ NUMBERS = {
     "math.pi": math.pi,
     "np.float32(2.5)": 2.5,
 }
+PRIM_NUMBERS = (
+    "(1.0 / 3.0)", "(1 / 3)", "(1 / 3 + 1)", "(2.0 * 3)", "(1.5 - 1)", "-(1.0 / 3.0)", "(2.0 ** 0.5)", "(7 // 2 * 1.0)",
+    "T.exp(1 / 3)", "T.float32(1 / 3)", "(7 % 4.5)", "(7.5 // 2)", "(2 ** 3)", "(1 << 3 | 1)", "(-7 // 2)", "~3",
+    "abs(-2)", "max(1, 2.5)", "T.max(A[i], 1 / 3)", "(A[i] - (1 / 3) * 2)", "(i * (3 - 1))", "float('inf')",
+)  # fmt: skip
+"""What Python computes in a prim func before TVM sees it, in the words in which the wheel reads it as well."""
 ARRAYS = {
     "np.linspace(0, 1, 5).astype('float32')": np.linspace(0, 1, 5).astype("float32"),
     "np.concatenate([np.zeros((2,), 'float32'), np.ones((3,), 'float32')])": np.array([0, 0, 1, 1, 1], "float32"),
@@ -211,3 +217,30 @@ def test_what_is_read_as_something_else_is_told_once(text: str, expected: tuple[
     assert found.code == code
     assert found.span is not None
     assert found.span.text.startswith(words)
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("written", PRIM_NUMBERS)
+def test_bare_numbers_in_a_prim_func_are_computed_as_by_python(written: str) -> None:
+    from tests.apache_tvm import from_source
+
+    text = (
+        "@I.ir_module\nclass M:\n    @T.prim_func\n"
+        '    def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):\n'
+        f"        for i in range(8):\n            B[i] = A[i] * {written}\n"
+    )
+    ours = parse_text(text, "m.py")
+    assert not ours.diagnostics
+    theirs = parse_text(from_source(text).script(), "m.py")
+    assert first_difference(ours.modules[0], theirs.modules[0]) is None
+
+
+@pytest.mark.parametrize("written", ["(1 / 0)", "(2 ** 100)", "(1 << 99)", "(9 ** 9 ** 9)"])
+def test_a_number_that_python_does_not_compute_is_an_error_at_its_place(written: str) -> None:
+    text = (
+        '@I.ir_module\nclass M:\n    @T.prim_func\n    def f(B: T.Buffer((8,), "float32")):\n        B[0] = '
+        f"{written}\n"
+    )
+    (found,) = parse_text(text, "m.py").diagnostics
+    assert found.span is not None
+    assert (found.code, found.span.text) == ("PA010", written.removeprefix("(").removesuffix(")"))

@@ -59,6 +59,9 @@ def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
             value = _value(context, operand, depth - 1)
             return value if value is None or isinstance(sign, ast.UAdd) else -value
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            value = _value(context, operand, depth - 1)
+            return ~int(value) if isinstance(value, int) else None
         case ast.BinOp(left=left, op=op, right=right):
             return _combined(op, _value(context, left, depth - 1), _value(context, right, depth - 1))
         case ast.Attribute(value=ast.Call(func=func, args=[dtype], keywords=[]), attr=name):
@@ -69,6 +72,10 @@ def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
             func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]
         ):
             return float(text)
+        case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, _, *_] as args, keywords=[]):
+            numbers = [_value(context, item, depth - 1) for item in args]
+            known = [item for item in numbers if item is not None]
+            return None if len(known) < len(numbers) else max(known) if name == "max" else min(known)
         case ast.Call(func=func, args=[argument], keywords=[]):
             return _applied(qualified(func, context.aliases) or "", _value(context, argument, depth - 1))
         case _:
@@ -95,6 +102,26 @@ def _combined(op: ast.operator, left: Number | None, right: Number | None) -> Nu
             if abs(right) > _LARGEST_POWER:
                 raise ValueError("the power is too large")
             return _bounded(left**right)
+        case _ if isinstance(left, int) and isinstance(right, int):
+            return _of_bits(op, left, right)
+        case _:
+            return None
+
+
+def _of_bits(op: ast.operator, left: int, right: int) -> int | None:
+    match op:
+        case ast.LShift() | ast.RShift() if right > _LARGEST_POWER:
+            raise ValueError("the shift is too large")
+        case ast.LShift():
+            return int(_bounded(left << right))
+        case ast.RShift():
+            return left >> right
+        case ast.BitAnd():
+            return left & right
+        case ast.BitOr():
+            return left | right
+        case ast.BitXor():
+            return left ^ right
         case _:
             return None
 

@@ -44,7 +44,6 @@ BINARY: Mapping[type[ast.AST], BinaryKind] = MappingProxyType(
         ast.And: "and", ast.Or: "or",
     }
 )  # fmt: skip
-_FOLD: tuple[BinaryKind, ...] = ("+", "-", "*", "//", "%", "<<")
 _LARGEST = 1 << 63
 
 
@@ -123,6 +122,16 @@ class ScalarReader:
             case _:
                 raise self.context.fail("PA009", node, f"expected a number, got `{source_of(node)}`")
 
+    def _is_bare(self, node: ast.expr) -> bool:
+        """Tell whether `node` is a number that Python computes: it has no dtype of its own."""
+        match node:
+            case ast.Constant(value=value):
+                return not isinstance(value, str)
+            case ast.Name() | ast.Subscript():
+                return False
+            case _:
+                return number_of(self.context, node) is not None
+
     def _number(self, node: ast.expr) -> PrimExpr | None:
         """Read a number that Python would compute, such as `np.finfo("float32").max`; `None` if `node` is none."""
         number = number_of(self.context, node)
@@ -135,13 +144,13 @@ class ScalarReader:
             return value
         if lanes_of(dtype) > 1 and lanes_of(dtype_of(value)) == 1:
             return broadcast(self.as_dtype(node, scalar_of(dtype)), lanes_of(dtype))
-        if is_plain(node) and isinstance(value, IntImm | FloatImm) and not _loses(value, dtype):
+        if self._is_bare(node) and isinstance(value, IntImm | FloatImm) and not _loses(value, dtype):
             return replace(const(value.value, dtype), span=value.span)
         return Cast(value, dtype, span=value.span)
 
     def unified(self, a: ast.expr, b: ast.expr, *, op: BinaryKind | None = None) -> tuple[PrimExpr, PrimExpr]:
         """Read two expressions, the operands of `op`, and bring them to one dtype."""
-        return _unify(Operand(self.read(a), is_plain(a)), Operand(self.read(b), is_plain(b)), op)
+        return _unify(Operand(self.read(a), self._is_bare(a)), Operand(self.read(b), self._is_bare(b)), op)
 
     def combine(self, place: ast.expr, op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr:
         """Make `a op b` at `place`, whose operands have one dtype."""
@@ -159,27 +168,23 @@ class ScalarReader:
         while isinstance(chain[-1].left, ast.BinOp):
             chain.append(chain[-1].left)
         result = self.read(chain[-1].left)
-        plain = is_plain(chain[-1].left)
+        plain = self._is_bare(chain[-1].left)
         for item in reversed(chain):
             right = self.read(item.right)
-            result = self.operation(item, Operand(result, plain), Operand(right, is_plain(item.right)))
-            plain = plain and is_plain(item.right)
+            result = self.operation(item, Operand(result, plain), Operand(right, self._is_bare(item.right)))
+            plain = plain and self._is_bare(item.right)
         return result
 
     def operation(self, node: ast.BinOp, left: "Operand", right: "Operand") -> PrimExpr:
-        """Make the operation of `node` from its operands."""
+        """Make the operation of `node` from its operands; Python computes that of two bare numbers, as in TVM."""
+        if left.is_literal and right.is_literal and (number := self._number(node)) is not None:
+            return number
         if isinstance(node.op, ast.Pow):
             a, b = _unify(left, right, "*")
             return Intrinsic("pow", (a, b), dtype_of(a), span=self.context.span(node))
         op = BINARY.get(type(node.op))
         if op is None:
             raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar operation")
-        a, b = left.value, right.value
-        if left.is_literal and right.is_literal and isinstance(a, IntImm) and isinstance(b, IntImm) and op in _FOLD:
-            folded = _folded(op, a, b)
-            if folded is None:
-                raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
-            return replace(folded, span=self.context.span(node))
         return self.combine(node, op, *_unify(left, right, op))
 
     def _unary(self, node: ast.UnaryOp) -> PrimExpr:
@@ -189,10 +194,12 @@ class ScalarReader:
         """Make the operation of `node` from its operand."""
         span = self.context.span(node)
         match node.op:
-            case ast.USub() if is_plain(node.operand) and isinstance(value, IntImm | FloatImm):
+            case ast.USub() if self._is_bare(node.operand) and isinstance(value, IntImm | FloatImm):
                 # 2147483648 does not fit an int32, and -2147483648 does.
                 is_least = value.dtype == "int64" and value.value == 1 << 31 and self.int_dtype == "int32"
                 return replace(value, value=-value.value, dtype="int32" if is_least else value.dtype, span=span)
+            case ast.Invert() if self._is_bare(node.operand) and isinstance(value, IntImm):
+                return replace(value, value=~value.value, span=span)
             case ast.USub():
                 return Unary("-", value, dtype_of(value), span=span)
             case ast.UAdd():
@@ -277,7 +284,7 @@ class ScalarReader:
         value = self.read(argument)
         if lanes_of(dtype) > 1 and lanes_of(dtype_of(value)) == 1:
             return broadcast(self.as_dtype(argument, scalar_of(dtype)), lanes_of(dtype))
-        if is_plain(argument) and isinstance(value, IntImm | FloatImm):
+        if self._is_bare(argument) and isinstance(value, IntImm | FloatImm):
             return literal_of(value.value if dtype != "bool" else bool(value.value), dtype, span)
         return Cast(value, dtype, span=span)
 
@@ -285,13 +292,6 @@ class ScalarReader:
 def literal_of(value: int | float, dtype: str, span: Span) -> IntImm | FloatImm:
     """Make a literal at its place."""
     return const(value, dtype, span=span)
-
-
-def is_plain(node: ast.expr) -> bool:
-    """Tell whether `node` is a bare number, with a sign or not: it has no dtype of its own."""
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        node = node.operand
-    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
 
 
 def _is_tir(node: ast.expr, context: Context) -> bool:
@@ -364,20 +364,3 @@ def _widened(a: PrimExpr, b: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     da, db = dtype_of(a), dtype_of(b)
     widest = dtype_of(binary("+", Cast(a, da), Cast(b, db)))
     return (a if da == widest else Cast(a, widest, span=a.span)), (b if db == widest else Cast(b, widest, span=b.span))
-
-
-def _folded(op: BinaryKind, a: IntImm, b: IntImm) -> IntImm | None:
-    """Compute an operation of two bare integers; `None` if the result does not fit 64 bits."""
-    match op:
-        case "+" | "-":
-            value = a.value + b.value if op == "+" else a.value - b.value
-        case "*":
-            value = a.value * b.value
-        case "//" | "%" if b.value != 0:
-            value = a.value // b.value if op == "//" else a.value % b.value
-        case "<<" if 0 <= b.value < 64:
-            value = a.value << b.value
-        case _:
-            return None
-    dtype = a.dtype if -(1 << 31) <= value < (1 << 31) else "int64"
-    return IntImm(value, dtype) if -_LARGEST <= value < _LARGEST else None
