@@ -360,7 +360,9 @@ class _Host(Statements):
 
 
 def _is_of_threads(node: DeclBuffer) -> bool:
-    return node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local")
+    """Tell whether the threads or blocks of a launch inside have copies; in a scheduled function there is but one."""
+    is_copied = node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local")
+    return is_copied and any(isinstance(item, LaunchThread) for item in preorder(node.body))
 
 
 def _variables(shape: tuple[PrimExpr, ...]) -> list[PrimVar]:
