@@ -190,6 +190,20 @@ for i in range(6):
     assert [item.message for item in stage.diagnostics] == ["B is written again before D is read"]
 
 
+SQUARE = program(
+    """
+B = T.alloc_buffer((6,), "float32", scope="shared")
+for i in range(6):
+    with T.sblock("row"):
+        vi = T.axis.spatial(6, i)
+        B[vi] = A[0, vi]
+for i, j in T.grid(6, 6):
+    with T.sblock("copy"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        C[vi, vj] = A[vi, vj] + B[vj]
+""",
+    "(6, 6)",
+)
 REFUSED = {
     "Fuse(block='first', loops=['i', 'k'])": "k is not the only child of i; Fuse joins a parent with its only child",
     "Fuse(block='first', loops=['j', 'k'])": "k is not the only child of j; Fuse joins a parent with its only child",
@@ -208,6 +222,23 @@ def test_a_step_that_breaks_a_rule_is_refused(text: str, message: str) -> None:
     assert (problem.code, problem.message) == ("PS019", message)
     assert problem.span is not None
     assert problem.hint
+
+
+def test_nested_loops_are_not_bound_to_one_thread() -> None:
+    # apache-tvm takes both, and lowers them to one variable: of 36 elements 6 would be computed.
+    bind = "Bind(block='{}', loop='{}', thread='threadIdx.x')"
+    module = rc.parse(f"@I.ir_module\nclass Module:\n{SQUARE}")
+    *_, stage = rc.run_pipeline(module, ", ".join((bind.format("copy", "i"), bind.format("copy", "j"))))
+    message = (
+        "the block copy uses j and i, nested and both bound to threadIdx.x: of their iterations only those would "
+        "remain in which they are equal"
+    )
+    assert [(item.code, item.message) for item in stage.diagnostics] == [("PS019", message)]
+    # What threads do together is bound to them once more: the inner block uses the inner loop alone.
+    *_, stage = rc.run_pipeline(
+        module, ", ".join(("ComputeAt(block='row', loop='i')", bind.format("copy", "i"), bind.format("row", "ax0")))
+    )
+    assert not stage.is_failed
 
 
 @pytest.mark.parametrize("name", ["Parallel", "Vectorize"])

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
 from relax_core.ir.prim import is_number
 from relax_core.ir.tir import For, LoopKind
 from relax_core.passes.core import PassContext
@@ -47,6 +48,8 @@ def with_kind(module: IRModule, options: LoopOptions, change: LoopKindChange, ct
         no_early_exit(nest, loop, change.name)
         if not (change.thread or "").startswith("threadIdx"):
             _check_independence(nest, loop, change.name)
+    if change.thread:
+        _check_tag(nest, loop, change.thread)
     if loop.kind == change.kind:
         ctx.remark(loop, "missed", f"{loop.var.name} is a {change.kind} loop already")
         return module
@@ -54,6 +57,23 @@ def with_kind(module: IRModule, options: LoopOptions, change: LoopKindChange, ct
     what = f"is bound to {change.thread}" if change.thread else f"is a {change.kind} loop"
     ctx.remark(loop, "applied", f"{loop.var.name} {what}")
     return replaced(module, nest, loop, made, f"a loop -> a {change.kind} loop")
+
+
+def _check_tag(nest: Nest, loop: For, thread: str) -> None:
+    """Refuse a loop nested with another one of the same tag, the same thread: only their diagonal would remain.
+
+    A block that uses but one of them is what threads do together, as a copy to shared memory is.
+    """
+    inside = (item for item in preorder(loop.body) if isinstance(item, For))
+    others = [item for item in (*nest.loops, *inside) if item is not loop and item.thread == thread]
+    for block in blocks_under(loop.body) if others else ():
+        used = [item for item in (loop, *others) if any(uses(item.var, axis.binding) for axis in block.iter_vars)]
+        if loop in used and len(used) > 1:
+            message = (
+                f"the block {block.name} uses {loop.var.name} and {used[1].var.name}, nested and both bound to "
+                f"{thread}: of their iterations only those would remain in which they are equal"
+            )
+            nest.refuse(message, loop, "bind it to another tag, or fuse the two loops")
 
 
 def _check_independence(nest: Nest, loop: For, name: str) -> None:
