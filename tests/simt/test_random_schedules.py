@@ -1,4 +1,4 @@
-"""Random schedules of the wheel's `Schedule`: on the simulated GPU they give what the unscheduled loops give."""
+"""Random schedules, of the wheel's `Schedule` and of ours: on the simulated GPU they give the unscheduled values."""
 
 from random import Random
 
@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
+from relax_core.ir import tir
+from relax_core.ir.module import IRModule
 from tests.apache_tvm import from_source, s_tir
+from tests.jit.reference import Array
+from tests.passes.random_schedules import COLUMNS as WIDTH
+from tests.passes.random_schedules import ROWS as HEIGHT
+from tests.passes.random_schedules import chain, walk
+from tests.passes.tir_nests import FreshMemory
 
 ROWS, COLUMNS, DEPTH = 12, 10, 6
 HEAD = f"""# from tvm.script import tirx as T
@@ -80,3 +87,58 @@ def test_a_schedule_of_the_wheel_gives_the_unscheduled_values(update: str, seed:
 
 def test_most_primitives_are_taken() -> None:
     assert sum(scheduled(text_of(UPDATES[0]), Random(seed))[1] for seed in range(8)) > 16
+
+
+class AnyOrder(FreshMemory):
+    """Takes the iterations of parallel loops, and of those bound to blocks, from the last one to the first."""
+
+    def run(self, stmt: tir.Stmt) -> None:
+        if not isinstance(stmt, tir.For) or not _is_unordered(stmt):
+            super().run(stmt)
+            return
+        first = self.eval(stmt.start)
+        for value in reversed(range(first, first + self.eval(stmt.extent))):
+            self.values[stmt.var] = value
+            self.run(stmt.body)
+
+
+def _is_unordered(loop: tir.For) -> bool:
+    return loop.kind == "parallel" or (loop.thread or "").startswith("blockIdx")
+
+
+def interpreted(module: IRModule, given: Array) -> Array:
+    """Return what the plain interpreter finds in C; what nothing writes is NaN."""
+    function = module["f"]
+    assert isinstance(function, tir.PrimFunc)
+    result = np.full_like(given, np.nan)
+    AnyOrder(function, {"A": given, "C": result})
+    return result
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32))
+def test_a_schedule_of_ours_gives_the_unscheduled_values(seed: int) -> None:
+    random = Random(seed)
+    text = chain(random)
+    start = rc.parse(f"@I.ir_module\nclass Module:\n{text}")
+    taken = list(walk(random, start, 14))
+    after = taken[-1][1] if taken else start
+    given = np.random.default_rng(seed).integers(-3, 4, (HEIGHT, WIDTH)).astype("float32")
+    expected = interpreted(start, given)
+    assert not np.isnan(expected).any()
+    said = f"{text}\n{', '.join(step for step, _ in taken)}\n{rc.script(after)}"
+    np.testing.assert_array_equal(interpreted(after, given), expected, said)
+    for module in (start, after):
+        found = rc.simulate(module, "f", given, np.zeros_like(given))
+        assert found.is_clean, said
+        np.testing.assert_array_equal(found.outputs[0].value, expected, said)
+
+
+def test_most_primitives_of_ours_are_taken() -> None:
+    taken: set[str] = set()
+    for seed in range(60):
+        random = Random(seed)
+        start = rc.parse(f"@I.ir_module\nclass Module:\n{chain(random)}")
+        taken |= {step.partition("(")[0] for step, _ in walk(random, start, 14)}
+    assert taken >= {"Split", "Fuse", "Reorder", "Bind", "Vectorize", "Unroll", "Parallel", "ComputeAt", "CacheRead",
+                     "CacheWrite", "DecomposeReduction", "RFactor"}  # fmt: skip
