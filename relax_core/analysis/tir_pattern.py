@@ -3,14 +3,15 @@
 See: tvm/src/relax/analysis/tir_op_pattern_kind.cc
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from operator import is_
 
 from relax_core.analysis.fusion_graph import Kind
 from relax_core.ir.attrs import attr
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, is_number
-from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Evaluate, PrimFunc, While
+from relax_core.ir.prim import Binary, PrimExpr, PrimVar, is_number
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, PrimFunc
 
 PATTERN = "op_pattern"
 """The attribute that overrides the analysis."""
@@ -19,70 +20,82 @@ PATTERN = "op_pattern"
 def prim_func_kind(function: PrimFunc) -> Kind:
     """Return the kind that the attribute `op_pattern` gives, else the join of the kinds of the blocks.
 
-    A prim func with blocks that also stores outside of them, or has other effects, is opaque; so is one whose loads
-    depend on elements of tensors, as in TVM. One without blocks is elementwise, as in TVM: to fuse prim funcs is to
-    run one after the other, which is right for any. Complexity: linear.
+    As in TVM a prim func is opaque if a block stores nothing, if its loads depend on elements of tensors, or if stores
+    with different indices follow each other without a block that begins in between. What stands outside of blocks is
+    elementwise otherwise: to fuse prim funcs is to run one after the other, which is right for any. Complexity: linear.
     """
     declared = attr(function.attrs, PATTERN)
     if isinstance(declared, int) and declared in tuple(Kind):
         return Kind(declared)
-    blocks = list(_blocks(function.body))
-    if any(block is None for block in blocks):
-        return Kind.OPAQUE if any(blocks) else Kind.ELEMENTWISE
     outputs = {item.buffer for item in function.buffers}
-    kind = Kind.ELEMENTWISE
-    for block in filter(None, blocks):
-        kind = _with_block(kind, block, outputs)
+    kind, accesses = Kind.ELEMENTWISE, _Accesses()
+    stack: list[Node | _End] = [function.body]
+    while stack:
+        match stack.pop():
+            case _End(block=block):
+                kind = _with_block(kind, block, accesses, outputs)
+            case Block(name="root", body=body):
+                stack.append(body)
+            case Block(body=body) as block:
+                accesses = _Accesses()
+                stack += (_End(block), body)
+            case node if node not in accesses.nodes:
+                if not accesses.add(node):
+                    kind = Kind.OPAQUE
+                stack.extend(reversed(children(node)))
+            case _:
+                pass
     return kind
 
 
-def _blocks(body: Node) -> Iterator[Block | None]:
-    """Yield the innermost blocks in order, `None` for a statement that is in none and does something."""
-    stack: list[Node] = [body]
-    while stack:
-        match stack.pop():
-            case Block(body=inner) as block if _is_root(block):
-                stack.append(inner)
-            case Block() as block:
-                yield block
-            case BufferStore() | While():
-                yield None
-            case Evaluate(value=value):
-                if not isinstance(value, IntImm):
-                    yield None
-            case PrimExpr():
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The place behind the body of a block."""
+
+    block: Block
+
+
+@dataclass(slots=True)
+class _Accesses:
+    """The loads and stores since the last block began, and the nodes in which they were looked for."""
+
+    loads: list[BufferLoad] = field(default_factory=list[BufferLoad])
+    stores: list[BufferStore] = field(default_factory=list[BufferStore])
+    nodes: set[Node] = field(default_factory=set[Node])
+
+    def add(self, node: Node) -> bool:
+        """Note a node; false if it is a store with other indices than the one before."""
+        self.nodes.add(node)
+        match node:
+            case BufferLoad():
+                self.loads.append(node)
+            case BufferStore(indices=indices):
+                self.stores.append(node)
+                return len(self.stores) == 1 or _are_same(indices, self.stores[0].indices)
+            case _:
                 pass
-            case node:
-                stack.extend(reversed(children(node)))
+        return True
 
 
-def _is_root(block: Block) -> bool:
-    return block.name == "root" or (not block.iter_vars and any(isinstance(item, Block) for item in _inside(block)))
+def _are_same(a: tuple[PrimExpr, ...], b: tuple[PrimExpr, ...]) -> bool:
+    """Tell whether indices are the same variables, as they have to be in TVM: two constants are not the same there."""
+    return len(a) == len(b) and all(x is y and isinstance(x, PrimVar) for x, y in zip(a, b, strict=True))
 
 
-def _inside(block: Block) -> Iterator[Node]:
-    return (item for item in preorder(block) if item is not block)
-
-
-def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
-    """Join the kind of the blocks so far with that of one more block."""
-    stores = [item for item in preorder(block.body) if isinstance(item, BufferStore)]
-    nested = any(isinstance(item, Block) for item in _inside(block))
-    if not stores or nested or any(isinstance(item, While | Evaluate) for item in preorder(block.body)):
+def _with_block(kind: Kind, block: Block, accesses: _Accesses, outputs: set[Buffer]) -> Kind:
+    """Join the kind of the blocks so far with that of one more block, in which these accesses are."""
+    loads, stores = accesses.loads, accesses.stores
+    if not stores:
         return Kind.OPAQUE
-    reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
-    if len(stores) > 1:
-        return max(kind, Kind.OUT_FUSABLE) if reduced else Kind.OPAQUE
-    store = stores[0]
-    loads = [item for item in preorder(store) if isinstance(item, BufferLoad)]
-    moved = _moves(store, loads)
+    moved = _moves(stores[0], loads)
     if moved is not None:
         # A row is reduced and then written elementwise, as in softmax: nothing may be fused before it.
-        is_end = kind is Kind.REDUCE and store.buffer in outputs
+        is_end = kind is Kind.REDUCE and any(store.buffer in outputs for store in stores)
         return Kind.OUT_FUSABLE if is_end else max(kind, moved)
-    if not reduced:
+    reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
+    if not reduced or len(stores) > 1:
         return Kind.OPAQUE
-    is_pure = not _is_product_sum(store) and all(_is_reduced_alone(load, reduced) for load in loads)
+    is_pure = not _is_product_sum(stores[0]) and all(_is_reduced_alone(load, reduced) for load in loads)
     return max(kind, Kind.REDUCE if is_pure else Kind.OUT_FUSABLE)
 
 

@@ -1,5 +1,8 @@
 """FuseOps of Relax: which prim funcs become one function, as apache-tvm has it, and what a run gives."""
 
+import tomllib
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,14 @@ from tests.passes.fusion_programs import COLUMNS, ROWS, fusion_program
 from tests.passes.wheel import remarks
 
 SEEDS = range(20)
+KINDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("prim_func_kinds.toml").read_text(encoding="utf-8")
+)
+PRIM_FUNC = """@I.ir_module
+class M:
+    @T.prim_func(private=True, s_tir=True)
+    def f(A: T.Buffer((6, 20), "float32"), C: T.Buffer((6, 20), "float32")):
+"""
 DEPTHS = (256, 256, 2, 3, 5)
 
 
@@ -240,3 +251,16 @@ def test_what_cannot_be_merged_stays_a_function_and_says_why(body: str, result: 
 def test_a_depth_below_one_is_refused() -> None:
     with pytest.raises(rc.CompileError, match="max_depth is at least 1"):
         rc.run_pipeline(rc.parse(HEAD), "FuseOps(max_depth=0)")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_a_prim_func(name: str) -> None:
+    (_, function), *_ = rc.parse(PRIM_FUNC + indent(KINDS[name]["body"], " " * 8)).prim_funcs
+    assert prim_func_kind(function) == KINDS[name]["kind"]
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_a_prim_func_in_tvm(name: str) -> None:
+    theirs = from_source(PRIM_FUNC + indent(KINDS[name]["body"], " " * 8), check_well_formed=False)
+    assert relax.transform.AnnotateTIROpPattern()(theirs)["f"].attrs[PATTERN] == KINDS[name]["kind"]

@@ -13,7 +13,7 @@ from relax_core.passes.functions import with_definitions
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Set `op_pattern` of every prim func that has none: 0 elementwise to 8 opaque.
 
-    A prim func that is not made of blocks is elementwise, as in TVM.
+    A prim func that stores in one place and has no blocks is elementwise, as in TVM.
     """
     definitions: list[Definition] = []
     for item in module.definitions:
