@@ -129,13 +129,14 @@ class Accesses:
         elements = memory.raw.view(view.dtype)
         data = elements[at]
         self._state.launch.traffic.note(view, at, (node, "load"), mask, self._lanes)
-        shadow = self._shadow(memory)
+        # An atomic operation is watched where it stores.
+        shadow = None if is_atomic else self._shadow(memory)
         waits = shadow is not None and shadow.lets_reads_wait
         if shadow is not None and waits:
-            shadow.wait(lambda: self._of_lanes(view, at, node, mask, is_atomic=is_atomic), np.size(data))
+            shadow.wait(lambda: self._of_lanes(view, at, node, mask), np.size(data))
         if (shadow is None or waits) and self._are_written(view, at):
             return data
-        of = self._of_lanes(view, at, node, mask, is_atomic=is_atomic)
+        of = self._of_lanes(view, at, node, mask)
         if shadow is not None and not waits and len(of.cells):
             self._note(shadow.read(of))
         if memory.is_all_written:
@@ -218,7 +219,7 @@ class Accesses:
             self._state.shadow_of[memory] = Shadow(memory, self._lanes.grid, [])
         return self._state.shadow_of[memory]
 
-    def _of_lanes(self, view: View, at: Plain, node: Node, mask: Mask, *, is_atomic: bool) -> Access:
+    def _of_lanes(self, view: View, at: Plain, node: Node, mask: Mask, *, is_atomic: bool = False) -> Access:
         """Return an access with one entry for each cell that a lane of `mask` touches."""
         lanes, memory = self._lanes, view.memory
         chosen = slice(None) if mask is None else mask
@@ -247,7 +248,7 @@ class Accesses:
             unsupported(node, "an asynchronous copy into registers")
         found, outside = self._index(place, (index,), node, mask)
         inside = mask if outside is None else self._lanes.full(mask) & ~outside
-        of = self._of_lanes(place, self._elements(place, found), node, inside, is_atomic=False)
+        of = self._of_lanes(place, self._elements(place, found), node, inside)
         memory = place.memory
         if memory.on_the_way is None:
             memory.on_the_way = np.zeros(len(memory.written), np.bool_)
@@ -258,7 +259,7 @@ class Accesses:
         assert memory.on_the_way is not None
         if not memory.on_the_way.any():
             return
-        of = self._of_lanes(view, at, node, mask, is_atomic=False)
+        of = self._of_lanes(view, at, node, mask)
         early = memory.on_the_way[of.cells]
         if early.any():
             place = self._lanes.grid.place(int(of.thread[early][0]))

@@ -1,8 +1,8 @@
 """Races: two accesses of a cell by different threads, at least one a write, with no barrier between them.
 
 What orders two threads of a block is a barrier that both reach; nothing orders threads of two blocks of a launch. Of
-each cell the last writer is kept, and two readers: a write that neither of them is ordered with shows every race that a
-third one would show. Reads of memory that nothing writes until the next barrier are not looked at one by one.
+each cell two threads are kept that stored last, two that read, and two that changed it by an atomic operation. Reads of
+memory that nothing writes until the next barrier are not looked at one by one.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,13 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from relax_core.ir.node import Node
-from relax_core.simt.lanes import Array, Grid, Lanes
+from relax_core.simt.lanes import WARP, Array, Grid, Lanes
 from relax_core.simt.memory import Bools, Memory
 
 Hazard: TypeAlias = Literal["read after write", "write after write", "write after read"]
 NOBODY: Final = -1
+_NOT_NEEDED, _SAME_WARP, _OTHER_WARP, _OTHER_BLOCK = -1, 0, 1, 2
+"""How far apart two threads are whose accesses are not ordered; none if they are, or are those of one thread."""
 _MANY: Final = 1 << 24
 """So many accesses may wait until it is known whether a write meets them."""
 
@@ -50,6 +52,100 @@ class Race:
     is_same_value: bool
 
 
+class Accessors:
+    """Of each cell the last thread that accessed it in some way, and of those before it the one farthest from that.
+
+    An access that is not ordered with one of those that are dropped is not ordered with one of these two. Of three
+    threads the first may be dropped if a barrier stands between it and the last one, and what that barrier orders is
+    ordered for all that comes; or if they are one thread. If not, an access that is ordered with the last thread, by a
+    barrier of their warp or of their block or as one thread, is not ordered with the farther one of the two before.
+    """
+
+    def __init__(self, count: int, grid: Grid) -> None:
+        self._grid = grid
+        self.threads = np.full((2, count), NOBODY, np.int64)
+        self._facts = np.zeros((2, 3, count), np.int32)
+        """The barrier before each, the barrier of its warp, its place in the program."""
+        self.count = 0
+        """How many of the two places are in use."""
+
+    def copied(self) -> tuple[Array, ...]:
+        """Return what is known, to come back to."""
+        return self.threads.copy(), self._facts.copy(), np.asarray(self.count)
+
+    def restore(self, kept: tuple[Array, ...]) -> None:
+        """Know what was known before."""
+        self.threads[:], self._facts[:] = kept[:2]
+        self.count = int(kept[2])
+
+    def places(self, place: int, cells: Array) -> Array:
+        """Return the numbers of the places in the program that accessed cells."""
+        return self._facts[place, 2, cells]
+
+    def is_recent(self, access: Access, place: int) -> Bools:
+        """Tell in which cells no barrier orders the access with the one that is known, of the same thread or not."""
+        here, there = access.thread, self.threads[place, access.cells]
+        found = there != NOBODY
+        if not found.any():
+            return found
+        barrier, warp_barrier, _ = self._facts[place][:, access.cells]
+        is_behind, is_behind_in_warp = barrier != access.epoch, warp_barrier != access.warp_epoch
+        if not (here == there).all():
+            distance = self._distance(here, there)
+            is_behind &= distance < _OTHER_BLOCK
+            is_behind_in_warp &= distance < _OTHER_WARP
+        return found & ~(is_behind | is_behind_in_warp)
+
+    def meets(self, access: Access, place: int) -> Bools:
+        """Tell in which cells the access and that of another thread are not ordered."""
+        return self.is_recent(access, place) & (self.threads[place, access.cells] != access.thread)
+
+    def _distance(self, here: Array, there: Array) -> Array:
+        threads = self._grid.thread_count
+        is_same_block = here // threads == there // threads
+        is_same_warp = is_same_block & (here % threads // WARP == there % threads // WARP)
+        return np.where(is_same_warp, _SAME_WARP, np.where(is_same_block, _OTHER_WARP, _OTHER_BLOCK))
+
+    def note(self, access: Access, number: int) -> None:
+        """Keep who accesses cells, at place `number` in the program."""
+        cells = access.cells
+        if self.count and (self.threads[0, cells] != access.thread).any():
+            self._move(access)
+        self._put(0, access, slice(None), number)
+        self.count = max(self.count, 1)
+        last = self.threads[0, cells]
+        if (last != access.thread).any():
+            self._note_others(access, last, number)
+
+    def _move(self, access: Access) -> None:
+        """Put who accessed cells last in the second place, if it is farther from the access than who is there."""
+        cells = access.cells
+        distances = [
+            np.where(self.meets(access, place), self._distance(access.thread, self.threads[place, cells]), _NOT_NEEDED)
+            for place in range(self.count)
+        ]
+        moves = (distances[0] > _NOT_NEEDED) & (distances[0] >= distances[-1])
+        if moves.any():
+            moved = cells[moves]
+            self.threads[1, moved], self._facts[1][:, moved] = self.threads[0, moved], self._facts[0][:, moved]
+            self.count = 2
+
+    def _note_others(self, access: Access, last: Array, number: int) -> None:
+        """Of lanes that access one cell at once one has the first place: give the farthest other one the second."""
+        known = self.threads[1, access.cells]
+        is_needed = (known != last) & self.is_recent(access, 1)
+        farthest = np.where(is_needed, self._distance(last, known), _NOT_NEEDED)
+        distance = np.where(access.thread != last, self._distance(last, access.thread), _NOT_NEEDED)
+        for level in (_SAME_WARP, _OTHER_WARP, _OTHER_BLOCK):
+            self._put(1, access, (distance == level) & (farthest <= level), number)
+        self.count = 2
+
+    def _put(self, place: int, access: Access, at: "Bools | slice", number: int) -> None:
+        cells, facts = access.cells[at], self._facts[place]
+        self.threads[place, cells] = access.thread[at]
+        facts[0, cells], facts[1, cells], facts[2, cells] = access.epoch[at], access.warp_epoch[at], number
+
+
 class Shadow:
     """Who accessed the cells of a memory last."""
 
@@ -60,11 +156,11 @@ class Shadow:
         self._nodes = nodes
         """The places in the program, by number."""
         self._number_of: dict[Node, int] = {}
-        self._writer = np.full(count, NOBODY, np.int64)
-        self._readers = np.full((2, count), NOBODY, np.int64)
-        # Of the writer and of each reader: the barrier before it, the barrier of its warp, its place in the program.
-        self._facts = np.zeros((3, 3, count), np.int32)
-        self._is_atomic = np.zeros(count, np.bool_)
+        self.writers = np.full(count, NOBODY, np.int64)
+        """The thread that wrote each cell last, numbered through all blocks; `NOBODY` if none did."""
+        self._stores, self._atomics, self._reads = (Accessors(count, grid) for _ in range(3))
+        self._is_changing = np.zeros(count, np.bool_)
+        """Which cells were stored different values since a barrier, though perhaps by one thread."""
         self._waiting: list[Callable[[], Access]] = []
         self._waiting_count = 0
         self.is_written = False
@@ -72,19 +168,16 @@ class Shadow:
 
     def copied(self) -> tuple[Array, ...]:
         """Return what is known of each cell, to come back to; no read may wait."""
-        parts = (self._writer, self._readers, self._facts, self._is_atomic)
-        return (*(item.copy() for item in parts), np.asarray(self.is_written))
+        own = (self.writers.copy(), self._is_changing.copy(), np.asarray(self.is_written))
+        return *own, *self._stores.copied(), *self._atomics.copied(), *self._reads.copied()
 
     def restore(self, kept: tuple[Array, ...]) -> None:
         """Know what was known before."""
         self.forget_reads()
-        self._writer[:], self._readers[:], self._facts[:], self._is_atomic[:] = kept[:4]
-        self.is_written = bool(kept[4])
-
-    @property
-    def writers(self) -> Array:
-        """The thread that wrote each cell last, numbered through all blocks; `NOBODY` if none did."""
-        return self._writer
+        self.writers[:], self._is_changing[:] = kept[:2]
+        self.is_written = bool(kept[2])
+        for at, accessors in enumerate((self._stores, self._atomics, self._reads), 1):
+            accessors.restore(kept[3 * at : 3 * at + 3])
 
     def forget_reads(self) -> None:
         """Begin anew behind a barrier that every thread reached: no read in front of it meets a write behind it."""
@@ -117,29 +210,24 @@ class Shadow:
             self._nodes.append(node)
         return self._number_of[node]
 
-    def _meets(self, access: Access, other: Array, role: int) -> Bools:
-        """Tell in which cells the access and the one that `other` made are not ordered."""
-        here, there = access.thread, other
-        found = (there != NOBODY) & (there != here)
-        if not found.any():
-            return found
-        barrier, warp_barrier, _ = self._facts[role][:, access.cells]
-        threads = self._grid.thread_count
-        is_same_block = here // threads == there // threads
-        is_ordered = is_same_block & (barrier != access.epoch)
-        is_same_warp = here % threads // 32 == there % threads // 32
-        is_ordered |= is_same_block & is_same_warp & (warp_barrier != access.warp_epoch)
-        return found & ~is_ordered
+    def _met(self, access: Access, hazard: Hazard, accessors: Accessors, first: int = 0) -> list[Race]:
+        """Return the races with those who accessed the cells in one way, from place `first` on."""
+        return [
+            race
+            for place in range(first, accessors.count)
+            for race in self._races(access, hazard, accessors.meets(access, place), (accessors, place))
+        ]
 
-    def _races(self, access: Access, hazard: Hazard, found: Bools, other: Array, role: int) -> list[Race]:
+    def _races(self, access: Access, hazard: Hazard, found: Bools, of: tuple[Accessors, int]) -> list[Race]:
         if not found.any():
             return []
-        cells, here, there = access.cells[found], access.thread[found], other[found]
-        places = self._facts[role][2, cells]
+        accessors, place = of
+        cells, here = access.cells[found], access.thread[found]
+        there, nodes = accessors.threads[place, cells], accessors.places(place, cells)
         races: list[Race] = []
-        numbers: list[int] = np.unique(places).tolist()
+        numbers: list[int] = np.unique(nodes).tolist()
         for number in numbers:
-            at = places == number
+            at = nodes == number
             races.append(self._race(access, hazard, self._nodes[number], (cells[at], there[at], here[at])))
         return races
 
@@ -147,78 +235,59 @@ class Shadow:
         cells, there, here = of
         threads = self._grid.thread_count
         blocks = here // threads == there // threads
-        is_same_warp = bool((blocks & (here % threads // 32 == there % threads // 32)).all())
+        is_same_warp = bool((blocks & (here % threads // WARP == there % threads // WARP)).all())
         return Race(hazard, self._memory, first, access.node, cells, there, here, is_same_warp, is_same_value=False)
 
     def _read(self, access: Access) -> list[Race]:
-        cells = access.cells
-        writer = self._writer[cells]
-        found = self._meets(access, writer, 0)
-        if access.is_atomic:
-            found &= ~self._is_atomic[cells]
-        races = self._races(access, "read after write", found, writer, 0)
-        self._note_reader(access)
+        # Who stored the only value there is reads that, though another thread stored it too: the last one counts.
+        races = self._races(access, "read after write", self._stores.meets(access, 0), (self._stores, 0))
+        races += self._met(access, "read after write", self._atomics)
+        self._reads.note(access, self._number(access.node))
         return races
-
-    def _note_reader(self, access: Access) -> None:
-        """Keep the reader; who read before goes to the second place unless it is ordered, or the same thread."""
-        cells, number = access.cells, self._number(access.node)
-        old = self._readers[0, cells]
-        stays = self._meets(access, old, 1)
-        kept = cells[stays]
-        self._readers[1, kept] = old[stays]
-        self._facts[2][:, kept] = self._facts[1][:, kept]
-        facts = (access.epoch, access.warp_epoch)
-        self._put_reader(0, access, np.ones(len(cells), np.bool_), facts, number)
-        # Of lanes that read one cell at once one is in the first place now, and another one goes to the second.
-        others = self._readers[0, cells] != access.thread
-        if others.any():
-            self._put_reader(1, access, others, facts, number)
-
-    def _put_reader(self, place: int, access: Access, at: Bools, facts: tuple[Array, Array], number: int) -> None:
-        cells = access.cells[at]
-        self._readers[place, cells] = access.thread[at]
-        self._facts[place + 1][0, cells] = facts[0][at]
-        self._facts[place + 1][1, cells] = facts[1][at]
-        self._facts[place + 1][2, cells] = number
 
     def write(self, access: Access, is_same: Callable[[], Bools]) -> list[Race]:
         """Look at a write; `is_same` tells of each cell whether it holds what is written."""
         races = self.flushed()
         self.is_written = True
-        cells = access.cells
-        writer = self._writer[cells]
-        found = self._meets(access, writer, 0)
         if access.is_atomic:
-            found &= ~self._is_atomic[cells]
-        races += self._by_value(access, found, writer, is_same)
-        if not access.is_atomic:
-            for place in (0, 1):
-                reader = self._readers[place, cells]
-                found = self._meets(access, reader, place + 1)
-                races += self._races(access, "write after read", found, reader, place + 1)
-        self._writer[cells] = access.thread
-        facts = self._facts[0]
-        facts[0, cells], facts[1, cells], facts[2, cells] = access.epoch, access.warp_epoch, self._number(access.node)
-        self._is_atomic[cells] = access.is_atomic
+            races += self._met(access, "write after write", self._stores)
+        else:
+            races += self._stored(access, is_same)
+            races += self._met(access, "write after write", self._atomics)
+        races += self._met(access, "write after read", self._reads)
+        (self._atomics if access.is_atomic else self._stores).note(access, self._number(access.node))
+        self.writers[access.cells] = access.thread
+        return races
+
+    def _stored(self, access: Access, is_same: Callable[[], Bools]) -> list[Race]:
+        """Return the races of a store with those before it: equal values are harmless if there was no other one."""
+        cells, stores = access.cells, self._stores
+        recent = [stores.is_recent(access, place) for place in range(stores.count)]
+        is_recent = np.logical_or.reduce(recent) if recent else np.zeros(len(cells), np.bool_)
+        if not is_recent.any():
+            self._is_changing[cells] = False
+            return []
+        is_changing = is_recent & (self._is_changing[cells] | ~is_same())
+        self._is_changing[cells] = is_changing
+        races: list[Race] = []
+        for place, found in enumerate(recent):
+            others = found & (stores.threads[place, cells] != access.thread)
+            races += self._by_value(access, others, ~is_changing, place)
         return races
 
     def clash(self, access: Access, is_same: Callable[[], Bools]) -> list[Race]:
         """Find lanes that wrote one cell at once, behind `write`; `is_same` tells whether the cell kept their value."""
         if access.is_atomic:
             return []
-        last = self._writer[access.cells]
-        return self._by_value(access, last != access.thread, last, is_same)
+        others = self._stores.threads[0, access.cells] != access.thread
+        return self._by_value(access, others, is_same(), 0) if others.any() else []
 
-    def _by_value(self, access: Access, found: Bools, writer: Array, is_same: Callable[[], Bools]) -> list[Race]:
-        """Return the races of two writes: those that change a value, and those that do not."""
-        if not found.any():
-            return []
-        kept = is_same()
+    def _by_value(self, access: Access, found: Bools, kept: Bools, place: int) -> list[Race]:
+        """Return the races of two stores: those that change a value, and those that do not."""
         return [
             _with_value(race, is_same_value=same)
             for same in (False, True)
-            for race in self._races(access, "write after write", found & (kept == same), writer, 0)
+            for race in self._races(access, "write after write", found & (kept == same), (self._stores, place))
         ]
 
 
