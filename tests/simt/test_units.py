@@ -189,12 +189,13 @@ def test_only_the_newest_groups_stay_on_their_way() -> None:
     assert "GP017" in codes_of(text.replace("S[tx]", "S[32 + tx]"), a, np.zeros(64, "float32"))
 
 
-def test_fragments_of_wmma_are_multiplied() -> None:
+def fragments() -> str:
+    """Return a kernel that multiplies two matrices in fragments, and adds 3."""
     from_a, from_b, to_c = (
         f'T.tvm_access_ptr(T.type_annotation("{kind}"), {name}.data, 0, 256, 3)'
         for name, kind in (("A", "float16"), ("B", "float16"), ("C", "float32"))
     )
-    text = (
+    return (
         HEAD
         + f"""def main(A: T.Buffer((256,), "float16"), B: T.Buffer((256,), "float16"), C: T.Buffer((256,), "float32")):
     tx = T.launch_thread("threadIdx.x", 32)
@@ -208,6 +209,10 @@ def test_fragments_of_wmma_are_multiplied() -> None:
     T.tvm_store_matrix_sync(c.data, 16, 16, 16, 1, {to_c}, 16, "row_major")
 """
     )
+
+
+def test_fragments_of_wmma_are_multiplied() -> None:
+    text = fragments()
     a, b = made_up((16, 16), "float16", 1), made_up((16, 16), "float16", 2)
     found = rc.simulate(rc.parse(text, "wmma.py"), "main", a.ravel(), b.ravel(), np.zeros(256, "float32"))
     assert found.is_clean, [item.message for item in found.diagnostics]
@@ -236,3 +241,34 @@ def test_memory_of_a_warp_belongs_to_its_lanes() -> None:
     assert it.go("end").is_ended
     assert np.array_equal(it.buffer("B").data, a[:, ::-1])
     assert np.array_equal(it.buffer("W").data, a)
+
+
+CHANGING = {
+    "an asynchronous copy": COPY,
+    "fragments that are added up": fragments(),
+    "atomic additions": f"""{HEAD}def main(A: T.Buffer((64,), "int32"), H: T.Buffer((2,), "int32")):
+    tx = T.launch_thread("threadIdx.x", 64)
+    T.cuda.atomic_add(T.address_of(H[tx % 2]), A[tx])
+""",
+    "a barrier of a warp": f"""{HEAD}def main(A: T.Buffer((64,), "int32"), B: T.Buffer((64,), "int32")):
+    tx = T.launch_thread("threadIdx.x", 64)
+    S = T.alloc_shared((64,), "int32")
+    S[tx] = A[tx]
+    T.tvm_storage_sync("warp")
+    B[tx] = S[tx // 32 * 32 + 31 - tx % 32]
+""",
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_statement_that_is_looked_at_has_not_run(name: str) -> None:
+    module = rc.parse(CHANGING[name], "kernel.py")
+    found = rc.simulate(module)
+    assert found.is_clean, [item.message for item in found.diagnostics]
+    (output,) = found.outputs
+    it = rc.threads(module, "main")
+    while not (view := it.go("next")).is_ended:
+        pass
+    assert np.array_equal(it.buffer(output.name).data.reshape(output.value.shape), output.value)
+    assert view.threads is not None
+    assert view.threads.reported == ()

@@ -4,7 +4,7 @@ Memory is told as what was declared first in it: a parameter, or an allocation. 
 table with a row for each thread.
 """
 
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Final
@@ -16,7 +16,7 @@ from relax_core.inside.threads.block import BlockRun, WarpRun
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, lanes_of, scalar_of
 from relax_core.ir.tir import Allocate, Buffer, BufferStore, DeclBuffer, Evaluate, Stmt
-from relax_core.ops.kernels.numbers import is_array, numpy_type
+from relax_core.ops.kernels.numbers import Plain, is_array, numpy_type
 from relax_core.simt.accesses import Accesses
 from relax_core.simt.findings import Findings
 from relax_core.simt.frames import Frame
@@ -198,12 +198,14 @@ def about_to_store(run: BlockRun, warp: WarpRun) -> Any:
 
 
 class _Looking(Statements):
-    """A warp that computes without storing anything."""
+    """A warp that computes without storing anything: all that its statements change is a copy here."""
 
     def __init__(self, run: BlockRun, warp: WarpRun) -> None:
         state = copy(warp.state)
         state.launch = replace(state.launch, findings=Findings(), traffic=Traffic(is_of_first=False))
-        state.variables = dict(state.variables)
+        state.variables, state.places, state.shadow_of = dict(state.variables), dict(state.places), {}
+        state.barriers, state.flights = deepcopy(state.barriers), list(state.flights)
+        state.fragments = {key: replace(item, rows=list(item.rows)) for key, item in state.fragments.items()}
         super().__init__(state)
         self.frames = [frame.copied() for frame in warp.frames]
         self.watch = _Watch(state, roots_of(run))
@@ -245,6 +247,9 @@ class _Watch(Accesses):
             index, _ = self._index(place, indices, node, mask)
             kept.traffic.note(place, self._elements(place, index), (node, "store"), mask, self._lanes)
         self._watch(buffer, indices, node, mask, old, value)
+
+    def send(self, buffer: Buffer, index: Plain, node: Node, mask: Mask, *, is_on_the_way: bool) -> None:
+        """Leave it at what is on the way."""
 
     def _shadow(self, memory: Memory) -> None:
         return None
