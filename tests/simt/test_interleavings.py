@@ -18,6 +18,7 @@ Step = tuple[str, int, int]
 Outcome = tuple[tuple[int, ...], tuple[int, ...]]
 """What the threads have read, and what the memory holds."""
 BARRIERS = ("block", "warp")
+ORDERS = (rc.ThreadsOf(), rc.ThreadsOf(order="backward"), rc.ThreadsOf(order="turns"), rc.ThreadsOf(seed=7))
 HEAD = f"""# from tvm.script import tirx as T
 
 @T.prim_func(s_tir=True)
@@ -168,6 +169,20 @@ def test_two_outcomes_are_a_race_and_no_conflict_is_none(statements: list[Statem
     if not conflict(statements):
         ((read, memory),) = ways
         assert [item.value.tolist() for item in found.outputs] == [list(read), list(memory)], text
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(kernels(), st.sampled_from(ORDERS))
+def test_races_show_step_by_step_as_well(statements: list[Statement], order: rc.ThreadsOf) -> None:
+    text = text_of(statements)
+    module = rc.parse(text, "kernel.py")
+    is_racy = bool({item.code for item in rc.simulate(module).diagnostics} & {"GP001", "GP002"})
+    it = rc.threads(module, "main", chosen=order)
+    view = it.go("end")
+    assert view.threads is not None
+    assert bool(view.threads.reported) == is_racy, text
+    end = (tuple(it.buffer("B").data.tolist()), tuple(it.buffer("C").data.tolist()))
+    assert len(outcomes(statements)) > 1 or {end} == outcomes(statements), text
 
 
 def test_the_interleavings_see_what_a_barrier_orders() -> None:
