@@ -15,7 +15,6 @@ from relax_core.ir.expr import (
     Function,
     If,
     MatchCast,
-    Op,
     SeqExpr,
     Tuple,
     TupleGetItem,
@@ -196,11 +195,13 @@ class _Normalizer:
         match expr:
             case Call(op=op, args=args):
                 new_op = op if isinstance(op, LEAVES) else self.leaf(op, emitter)
-                new_args = self.operands(args, emitter, keep_tuples=isinstance(op, Op))
+                new_args = self.operands(args, emitter)
                 new: Expr = expr if new_op is op and new_args is args else replace(expr, op=new_op, args=new_args)
             case Tuple(fields=fields):
-                new_fields = self.operands(fields, emitter, keep_tuples=True)
+                new_fields = self.operands(fields, emitter)
                 new = expr if new_fields is fields else replace(expr, fields=new_fields)
+            case TupleGetItem(tuple_value=Tuple(fields=fields), index=index) if index < len(fields):
+                new = self.operands(fields, emitter)[index]
             case TupleGetItem(tuple_value=inner):
                 leaf = self.leaf(inner, emitter)
                 new = expr if leaf is inner else replace(expr, tuple_value=leaf)
@@ -224,11 +225,10 @@ class _Normalizer:
         self.log.rebuilt(expr, new)
         return new
 
-    def operands(self, items: tuple[Expr, ...], emitter: Emitter, *, keep_tuples: bool) -> tuple[Expr, ...]:
-        """Make operands leaves; an inline tuple of an operator stays inline with leaves as its fields."""
+    def operands(self, items: tuple[Expr, ...], emitter: Emitter) -> tuple[Expr, ...]:
+        """Make operands leaves; an inline tuple stays inline with leaves as its fields."""
         new = tuple(
-            self.value(item, emitter) if keep_tuples and isinstance(item, Tuple) else self.leaf(item, emitter)
-            for item in items
+            self.value(item, emitter) if isinstance(item, Tuple) else self.leaf(item, emitter) for item in items
         )
         return items if all(map(is_same, new, items)) else new
 

@@ -10,7 +10,7 @@ from relax_core.passes.remarks import UnnumberedRemark, bound_values, value_name
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Bind every nested value to a variable, and flatten nested sequences."""
+    """Bind every nested value to a variable, and flatten nested sequences; a tuple stays where it is an argument."""
     result = normalize(module, ctx.log)
     ctx.remark_on_reading(partial(_explained, module, result, ctx))
     return result
@@ -28,7 +28,7 @@ def _explained(module: IRModule, result: IRModule, ctx: PassContext) -> Iterator
 
 PASS = Pass(
     "Normalize",
-    "Binds every nested value to a variable, so that each call has variables and literals as arguments.",
+    "Binds every nested value to a variable: calls have variables, literals and tuples of these as arguments.",
     run,
     gives=("normal form",),
     see="tvm/src/relax/ir/block_builder.cc",
