@@ -128,3 +128,15 @@ def test_weights_of_several_numbers_are_not_shared() -> None:
     text = function("x (4,); v (4,)", "y = R.add(x, v)", "y", name="f") + function(VECTORS, "y = R.add(x, v)", "y")
     (stage,) = rc.run_pipeline(parse(text), f"{NAME}(shared_transform=True)")
     assert [item.code for item in stage.diagnostics] == ["PS018"]
+
+
+def test_a_module_without_num_input_stays() -> None:
+    text = """@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = x
+        z = R.add(y, y)
+        return z
+"""
+    assert not rc.run_pipeline(rc.parse(text), "LiftTransformParams")[-1].is_changed

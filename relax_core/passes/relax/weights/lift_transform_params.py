@@ -53,7 +53,7 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
     blocks compute of weights, and of sizes that weights have, moves; constants stay, and what moves has copies of those
     that it uses. TVM loses a moved value that is returned, a weight that is returned, and a size that only a weight
     gives; here they are parameters. It moves nothing of symbolic sizes into a shared function. Local functions are
-    lifted as well, and bindings are canonicalized, as in TVM.
+    lifted as well, and where a function is split bindings are canonicalized, in TVM those of that function alone.
     """
     type_of = ctx.types(module)
     found = [split for var, function in module.relax_functions if (split := _split(var, function, type_of, ctx))]
@@ -75,6 +75,8 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
         changed.update((item.var.name, Definition(item.var, made.rest(item))) for item in group)
     kept = (changed.get(item.var.name, item) for item in module.definitions)
     lifted = lambda_lift.run(with_definitions(module, (*kept, *added), ctx), LambdaLiftOptions(), ctx)
+    if not found:
+        return lifted
     canonical = canonicalize_bindings.canonicalized(lifted, ctx)
     return without_unused(canonical, ctx, {item.var.name for item in added})
 
