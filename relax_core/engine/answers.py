@@ -19,12 +19,14 @@ from relax_core.engine.debug.requests import (
     CompareValuesOf,
     CrashOf,
     DumpOf,
+    FrameOf,
     HeatOf,
     InsideOf,
     InsideReportOf,
     LifeOf,
     MemoryOf,
     OwnPassOf,
+    PartsOf,
     ProfileOf,
     RecordedCallsOf,
     RecordedCostsOf,
@@ -40,11 +42,16 @@ from relax_core.engine.debug.requests import (
     ReproducerOf,
     RunFormsOf,
     SimulateOf,
+    StackOf,
+    StepOf,
     StopsOf,
+    StopTimesOf,
+    TextsOf,
     TraceOf,
 )
 from relax_core.engine.documents import meanings
 from relax_core.engine.inside import stepping
+from relax_core.engine.moments import answers as moments
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.pipelines.crashes import explain
@@ -192,6 +199,12 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(RunOf, run_views.recorded),
             _row(StopOf, run_views.stop),
             _row(HitsOf, run_views.hits),
+            _row(StackOf, moments.stack),
+            _row(FrameOf, moments.frame),
+            _row(PartsOf, moments.parts),
+            _row(TextsOf, moments.texts),
+            _row(StepOf, moments.step),
+            _row(StopTimesOf, moments.stop_times),
             _row(ValueOf, run_views.value),
             _row(SavedRunOf, run_views.saved),
             _row(OpenedRunOf, run_views.opened_run),

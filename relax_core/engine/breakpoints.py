@@ -1,9 +1,11 @@
 """Breakpoints of requests: where a run stops next, and at which hits their conditions hold."""
 
 from collections.abc import Callable
+from typing import Final
 
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
-from relax_core.engine.protocol import HitsOf, StopOf
+from relax_core.engine.debug.requests import StopPlace
+from relax_core.engine.protocol import StopOf
 from relax_core.present.problems import problem_of
 from relax_core.present.running.run_models import Breakpoint as Point
 from relax_core.present.running.run_models import PointHits, PointList
@@ -13,12 +15,15 @@ from relax_core.vm.debugger import (
     Breakpoint,
     LineBreakpoint,
     PcBreakpoint,
+    WriteBreakpoint,
     check_condition,
     hits_of,
     run_back_to,
     run_to,
 )
 from relax_core.vm.recording.trace import Trace
+
+_SHOWN_FUNCTIONS: Final = 12
 
 
 def stop_of(trace: Trace, message: StopOf) -> int:
@@ -35,12 +40,12 @@ def stop_of(trace: Trace, message: StopOf) -> int:
     return run(trace, min(max(message.time, 0), len(trace)), points)
 
 
-def point_list(trace: Trace, message: HitsOf, is_cancelled: Callable[[], bool]) -> PointList:
-    """Evaluate the condition of each breakpoint at each of its hits."""
-    return PointList(tuple(_point_hits(trace, point, message, is_cancelled) for point in message.breakpoints))
+def point_list(trace: Trace, points: tuple[Point, ...], window: range, is_cancelled: Callable[[], bool]) -> PointList:
+    """Evaluate the condition of each breakpoint at each of its hits; the times in `window` are listed."""
+    return PointList(tuple(_point_hits(trace, point, window, is_cancelled) for point in points))
 
 
-def _point_hits(trace: Trace, point: Point, message: HitsOf, is_cancelled: Callable[[], bool]) -> PointHits:
+def _point_hits(trace: Trace, point: Point, window: range, is_cancelled: Callable[[], bool]) -> PointHits:
     try:
         breakpoint = checked(trace, point)
     except CompileError as error:
@@ -56,7 +61,7 @@ def _point_hits(trace: Trace, point: Point, message: HitsOf, is_cancelled: Calla
         if hit.stops:
             stops += 1
             first = hit.time if first < 0 else first
-            if message.first <= hit.time < message.last:
+            if hit.time in window:
                 times.append(hit.time)
     problem = problem_of(faults[0]) if faults else None
     return PointHits(point, met, stops, first, tuple(times), problem, len(faults))
@@ -66,13 +71,30 @@ def checked(trace: Trace, point: Point) -> Breakpoint:
     """Return the machine's breakpoint.
 
     Raises:
-        CompileError: VM030 or VM031, located in the condition.
+        CompileError: VM030 or VM031, located in the condition, or EN005, there is no such function or register.
     """
-    is_anywhere = point.line == 0 and point.pc < 0
-    condition = Condition.of(point.condition) if point.condition.strip() or is_anywhere else None
-    if is_anywhere and condition is not None:
+    has_place = point.is_placed or (isinstance(point, StopPlace) and bool(point.function))
+    condition = Condition.of(point.condition) if point.condition.strip() or not has_place else None
+    if isinstance(point, StopPlace) and point.function:
+        breakpoint = _in_function(trace, point, condition)
+    elif not has_place and condition is not None:
         breakpoint = AnyBreakpoint(condition)
     else:
         breakpoint = LineBreakpoint(point.line, condition) if point.line else PcBreakpoint(point.pc, condition)
     check_condition(trace, breakpoint)
     return breakpoint
+
+
+def _in_function(trace: Trace, place: StopPlace, condition: Condition | None) -> Breakpoint:
+    functions = tuple((n, item) for n, item in enumerate(trace.executable.functions) if item.kind == "vm")
+    number, entry = next((pair for pair in functions if pair[1].name == place.function), (-1, None))
+    if entry is None:
+        known = ", ".join(f"`{item.name}`" for _, item in functions[:_SHOWN_FUNCTIONS])
+        words = f"no function `{place.function}` is run by instructions"
+        raise CompileError((Diagnostic("EN005", words, hint=f"there are {known}"),))
+    if place.register < 0:
+        return PcBreakpoint(entry.start, condition)
+    if place.register >= entry.register_count:
+        words = f"`{entry.name}` has {entry.register_count} registers, and no `%{place.register}`"
+        raise CompileError((Diagnostic("EN005", words),))
+    return WriteBreakpoint(number, place.register, condition)

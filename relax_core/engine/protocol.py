@@ -9,7 +9,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.requests import AnyDebugRequest, AnyInsideRequest, AnyRecordedRequest, SimulateOf
+from relax_core.engine.debug.requests import (
+    AnyDebugRequest,
+    AnyInsideRequest,
+    AnyMomentRequest,
+    AnyRecordedRequest,
+    SimulateOf,
+)
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
@@ -449,6 +455,7 @@ AnyRequest: TypeAlias = (
     | OpenedRunOf
     | SimulateOf
     | AnyInsideRequest
+    | AnyMomentRequest
 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final, assert_never
 
@@ -13,7 +13,7 @@ from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import PrimType, ShapeType, TensorType, Type
 from relax_core.ir.prim import PrimVar
-from relax_core.source import Span
+from relax_core.source import Source, Span
 from relax_core.vm.conditions.condition_syntax import (
     Apply,
     Comparison,
@@ -224,6 +224,19 @@ class Moment:
         own = tuple(place for place in places if place[1] < 0)
         return self._latest(own)[0] if own else None
 
+    def dimensions(self) -> Mapping[str, Value]:
+        """Return the symbolic dimensions of the function's types that have a value."""
+        function = self._trace.frames[self._frame].function if self._frame is not None else -1
+        found: dict[str, Value] = {}
+        if function < 0:
+            return found
+        for name, at in _places(self._trace.executable, function).items():
+            own = tuple(place for place in at if place[1] >= 0)
+            latest = self._latest(own) if own else (-1, -1)
+            if own and not isinstance(self._raw(latest[0]), Sentinel):
+                found[name] = self._register(latest, Span(Source("dimension", name), 0, len(name)))
+        return found
+
     def _about_the_stop(self, name: str, span: Span) -> Value:
         match name:
             case "time":
@@ -241,9 +254,13 @@ class Moment:
                 fault(f"there is no `{name}` in the function that runs", span)
 
     def _raw(self, register: int) -> Value:
-        number = self._frame
-        registers = self._trace.raw_registers_at(self._at, number) if number is not None else ()
+        registers = self._raw_registers
         return registers[register] if register < len(registers) else Sentinel("unwritten")
+
+    @cached_property
+    def _raw_registers(self) -> tuple[Value, ...]:
+        number = self._frame
+        return self._trace.raw_registers_at(self._at, number) if number is not None else ()
 
     def _register(self, place: tuple[int, int], span: Span) -> Value:
         register, axis = place

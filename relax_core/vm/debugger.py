@@ -17,6 +17,7 @@ from relax_core.bytecode.executable import FunctionEntry
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.condition import Condition
 from relax_core.vm.recording.trace import Ints, Trace
+from relax_core.vm.recording.written_times import times_written
 
 By = Literal["instruction", "binding"]
 
@@ -44,7 +45,19 @@ class AnyBreakpoint:
     condition: Condition
 
 
-Breakpoint: TypeAlias = LineBreakpoint | PcBreakpoint | AnyBreakpoint
+@dataclass(frozen=True, slots=True)
+class WriteBreakpoint:
+    """Stops behind each write to a register of a function: an assignment, or a change of what it holds in place.
+
+    What was only allocated has no value, so that this does not count.
+    """
+
+    function: int
+    register: int
+    condition: Condition | None = None
+
+
+Breakpoint: TypeAlias = LineBreakpoint | PcBreakpoint | AnyBreakpoint | WriteBreakpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +233,8 @@ def _hits(trace: Trace, breakpoint: Breakpoint, times: Ints, places: range) -> I
 
 def places_met(trace: Trace, breakpoint: Breakpoint) -> Ints:
     """Return the times at which the place of a breakpoint is met, whatever its condition."""
+    if isinstance(breakpoint, WriteBreakpoint):
+        return times_written(trace, breakpoint.function, breakpoint.register)
     return np.flatnonzero(_places(trace, breakpoint)[trace.pcs])
 
 
@@ -231,3 +246,6 @@ def _places(trace: Trace, breakpoint: Breakpoint) -> npt.NDArray[np.bool_]:
             return np.arange(len(trace.executable.instructions)) == pc
         case AnyBreakpoint():
             return np.ones(len(trace.executable.instructions), np.bool_)
+        case WriteBreakpoint(function=function):
+            entry, pcs = trace.executable.functions[function], np.arange(len(trace.executable.instructions))
+            return (entry.start <= pcs) & (pcs < entry.end)

@@ -12,6 +12,7 @@ from relax_core.engine.debug.requests import (
     BisectRecordedOf,
     KernelCall,
     Parcel,
+    StopPlace,
 )
 from relax_core.engine.protocol import (
     AnyRequest,
@@ -32,7 +33,8 @@ VALUES = {
     "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
     "kernel": KernelCall(PROGRAM, "matmul", 3), "clock": 7, "buffer": "A",
     "properties": ("shape of y",), "name": "add", "names": ("FuseOps",),
-    "breakpoints": (Breakpoint(8, condition="i > 3"),),
+    "breakpoints": (Breakpoint(8, condition="i > 3"),), "places": (StopPlace(function="main", register=2),),
+    "expression": "x[0]", "step": "over", "expressions": ("x",), "times": (3,),
 }  # fmt: skip
 
 

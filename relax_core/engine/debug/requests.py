@@ -29,6 +29,7 @@ from relax_core.engine.replies import (
     RecordedTexts,
     RecordedView,
     Simulation,
+    Stop,
     TraceFile,
 )
 from relax_core.engine.request import Request
@@ -36,7 +37,8 @@ from relax_core.present.models import Graph, Structure
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.memory_models import MemoryView
-from relax_core.present.running.run_models import Breakpoint
+from relax_core.present.running.moment_models import FrameView, Parts, Stack, Texts
+from relax_core.present.running.run_models import Breakpoint, PointList
 
 
 class Closeness(msgspec.Struct, frozen=True):
@@ -401,6 +403,78 @@ class InsideReportOf(Request[InsideReport], frozen=True):
     machine: str = ""
 
 
+class StackOf(Request[Stack], frozen=True):
+    """Show frames of the stack at a time, at most `limit` from number `first` on; 0 is the one that runs."""
+
+    program: Program
+    time: int
+    first: int = 0
+    limit: int = 100
+
+
+class FrameOf(Request[FrameView], frozen=True):
+    """Show what the frame at `depth` (0: the oldest) holds at a time."""
+
+    program: Program
+    time: int
+    depth: int
+
+
+class PartsOf(Request[Parts], frozen=True):
+    """Evaluate an expression, as in conditions, in the frame at `depth`; `path` leads to a part of its value.
+
+    Of its own parts, at most `limit` come from number `first` on.
+    """
+
+    program: Program
+    time: int
+    depth: int
+    expression: str
+    path: tuple[int, ...] = ()
+    first: int = 0
+    limit: int = 0
+
+
+Step = Literal["into", "over", "out", "back", "back_over", "back_out"]
+
+
+class StepOf(Request[Stop], frozen=True):
+    """Make a step of the debugger, `by` bindings or instructions."""
+
+    program: Program
+    time: int
+    step: Step
+    by: Literal["binding", "instruction"] = "binding"
+
+
+class StopPlace(Breakpoint, frozen=True):
+    """A breakpoint that may stand at the entry of a function, or at the writes to a register of it as well."""
+
+    function: str = ""
+    register: int = -1
+    """Stop behind each write to this register of `function`; -1: where the function is entered."""
+
+
+AT_NAN: Final = "isnan(written) or isinf(written)"
+"""The condition of a breakpoint behind whatever writes a NaN or an infinity."""
+
+
+class StopTimesOf(Request[PointList], frozen=True):
+    """List all times of the run at which breakpoints stop, as far as their conditions hold."""
+
+    program: Program
+    places: tuple[StopPlace, ...]
+
+
+class TextsOf(Request[Texts], frozen=True):
+    """Evaluate expressions, as in conditions, at several times of the run, each in the frame that runs then."""
+
+    program: Program
+    expressions: tuple[str, ...]
+    times: tuple[int, ...]
+
+
+AnyMomentRequest: TypeAlias = TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
 AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
 AnyRecordedRequest: TypeAlias = (

@@ -57,7 +57,7 @@ def stop(message: StopOf, context: RequestContext) -> Stop:
 def hits(message: HitsOf, context: RequestContext) -> PointList:
     """Evaluate the conditions of breakpoints at every hit."""
     trace = changed.trace_of(context.opened_by(message.program), message.program.changes, context)
-    return breakpoints.point_list(trace, message, context.is_cancelled)
+    return breakpoints.point_list(trace, message.breakpoints, range(message.first, message.last), context.is_cancelled)
 
 
 def value(message: ValueOf, context: RequestContext) -> TensorPage:

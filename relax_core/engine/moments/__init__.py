@@ -1,0 +1,1 @@
+"""What a debugger asks of one time of a recorded run."""
