@@ -26,6 +26,7 @@ LATE = frozenset(
         "relax_core.cli.inside",
         "relax_core.cli.integration.app",
         "relax_core.cli.integration.completion",
+        "relax_core.cli.integration.debugging.server",
         "relax_core.cli.integration.language.server",
         "relax_core.cli.integration.progress",
         "relax_core.cli.integration.watching",

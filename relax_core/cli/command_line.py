@@ -115,7 +115,7 @@ _GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] =
     (("run", "inside", "bisect", "compare"), lambda command: debugging.add_debugging(command)),
     (("partition", "match", "devices", "origins", "ops", "explain"), lambda command: reports.add_reports(command)),
     (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
-    (("open", "lsp"), lambda command: app.add_app(command)),
+    (("open", "lsp", "dap"), lambda command: app.add_app(command)),
     (("completion",), lambda command: completion.add_completion(command, parser)),
     (("lesson",), lambda command: lessons.add_lessons(command)),
 )

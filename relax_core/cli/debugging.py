@@ -31,6 +31,7 @@ from relax_core.cli.terminal import (
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import Bisection, ValuesCompared
 from relax_core.engine.debug.requests import (
+    AT_NAN,
     BisectOf,
     BisectRecordedOf,
     Closeness,
@@ -63,8 +64,6 @@ _MOVES = (
     "'i=3, j=2', block, 'line 17', 'if i == 3 and A[i, j] < 0', nan, 'write C[3, 6]'; among threads also thread, warp, "
     "barrier and race; `back` before line, if, write and these looks backwards; several are made one after the other"
 )
-_AT_NAN = "isnan(written) or isinf(written)"
-
 
 _WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs", "--simulate"])
 """Options that go together, in the order of `_one_at_a_time`."""
@@ -344,7 +343,7 @@ def _ended(rendered: str) -> int:
 def _stop(engine: Engine, program: Program, options: argparse.Namespace) -> int:
     places = tuple(_breakpoint(text, options.when) for text in options.breaks)
     anywhere = (Breakpoint(condition=options.when),) if options.when and not places else ()
-    at_nan = (Breakpoint(condition=_AT_NAN),) if options.stop_at_nan else ()
+    at_nan = (Breakpoint(condition=AT_NAN),) if options.stop_at_nan else ()
     found = engine.request(StopsOf(program, (*places, *anywhere, *at_nan), options.stops))
     if isinstance(found, Failure):
         return failed(found)

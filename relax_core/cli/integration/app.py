@@ -1,4 +1,4 @@
-"""The commands `open`, which starts the app, on a program, a recording or its own samples, and `lsp`."""
+"""The commands `open`, which starts the app, on a program, a recording or its own samples, and `lsp` and `dap`."""
 
 import argparse
 import importlib.util
@@ -12,6 +12,7 @@ import webbrowser
 from typing import Final
 
 from relax_core.cli import opening, run_files
+from relax_core.cli.integration.debugging import server as debugging_server
 from relax_core.cli.integration.language import server
 from relax_core.cli.terminal import Commands, Engine, UsageError, read_text, say
 from relax_core.diagnostics import plural
@@ -38,6 +39,7 @@ def add_app(command: Commands) -> None:
     app.set_defaults(in_process=True)
 
     command("lsp", "Serve an editor: the language server, on standard input and output.", _serve_editor)
+    command("dap", "Serve an editor: the debug adapter, on standard input and output.", _debug_for_editor)
 
 
 def _open(_engine: Engine, options: argparse.Namespace) -> int:
@@ -67,6 +69,10 @@ def _open(_engine: Engine, options: argparse.Namespace) -> int:
 
 def _serve_editor(engine: Engine, options: argparse.Namespace) -> int:
     return server.serve(engine, options)
+
+
+def _debug_for_editor(engine: Engine, options: argparse.Namespace) -> int:
+    return debugging_server.serve(engine, options)
 
 
 def _found(path: str) -> tuple[str, str]:

@@ -1,0 +1,1 @@
+"""The debug adapter: editors step through recorded runs by the Debug Adapter Protocol."""
