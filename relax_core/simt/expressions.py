@@ -38,6 +38,7 @@ from relax_core.simt.accesses import Accesses
 from relax_core.simt.findings import text_of
 from relax_core.simt.lanes import Array, Mask
 from relax_core.simt.state import State, unsupported
+from relax_core.simt.units.atomics import ATOMICS, rounds
 from relax_core.simt.values import Partly, Value, apply, data_of, undefined_in, with_undefined
 from relax_core.simt.warps import SHUFFLES, active_mask, shuffled, source_lanes
 
@@ -195,6 +196,8 @@ class Expressions:
                 return apply(partial(_reinterpreted, own=own, kind=kind), self.evaluate(value, mask))
             case name, _ if name in _ACTIVE:
                 return active_mask(mask, self.state.lanes)
+            case name, (Intrinsic(name="address_of", args=(BufferLoad() as cell,)), *operands) if name in ATOMICS:
+                return self._atomic(node, cell, [self.evaluate(item, mask) for item in operands], mask)
             case name, (named, value, amount, *rest) if name in SHUFFLES:
                 width = data_of(self.evaluate(rest[0], mask)) if rest else 32
                 return self._shuffle(node, (named, value, amount), width, mask)
@@ -207,6 +210,24 @@ class Expressions:
             unsupported(node)
         computed = function if node.dtype == "handle" else _computing(function, scalar_of(node.dtype))
         return apply(computed, *(self.evaluate(item, mask) for item in args))
+
+    def _atomic(self, node: Intrinsic, cell: BufferLoad, operands: list[Value], mask: Mask) -> Value:
+        """Change a cell, and return what each lane found there: lanes that meet in one come one after the other."""
+        lanes = self.state.lanes.full(mask)
+        indices = tuple(self.evaluate(item, mask) for item in cell.indices)
+        places = [data_of(item) for item in indices]
+        if any(np.ndim(item) > 1 for item in places):
+            unsupported(node, "an atomic operation on a vector")
+        dtype = scalar_of(cell.buffer.dtype)
+        change = _computing(ATOMICS[node.name], dtype)
+        found, lost = np.zeros(len(lanes), numpy_type(dtype)), np.zeros(len(lanes), np.bool_)
+        for taken in rounds(places, lanes):
+            old = self.accesses.load(cell.buffer, indices, node, taken, is_atomic=True)
+            self.accesses.store(cell.buffer, indices, apply(change, old, *operands), node, taken, is_atomic=True)
+            found[taken] = np.broadcast_to(data_of(old), found.shape)[taken]
+            if (undefined := undefined_in(old)) is not None:
+                lost[taken] = undefined[taken]
+        return with_undefined(found, lost)
 
     def _shuffle(self, node: Intrinsic, args: tuple[PrimExpr, PrimExpr, PrimExpr], width: Plain, mask: Mask) -> Value:
         named, value, amount = (self.evaluate(item, mask) for item in args)

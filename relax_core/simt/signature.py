@@ -20,8 +20,8 @@ from relax_core.ir.tir import (
     PrimFunc,
 )
 from relax_core.ops.kernels.numbers import numpy_type
+from relax_core.simt.units.atomics import ATOMICS
 
-ATOMIC = ("cuda.atomic_add", "atomic_add")
 THROUGH_POINTERS = ("tvm_load_matrix_sync", "ptx_legacy.ldmatrix", "ptx_ldmatrix", "s_tir.cp_async_raw",
                     "s_tir.cp_async_raw.legacy", "ptx_cp_async", "ptx_legacy.cp_async")  # fmt: skip
 """Calls that read memory, and write none of the launch, that they are given pointers to."""
@@ -99,9 +99,7 @@ def accessed(function: PrimFunc, module: IRModule) -> tuple[frozenset[Node], fro
                 read.add(root_of.get(buffer, buffer))
             case BufferStore(buffer=buffer):
                 written.add(root_of.get(buffer, buffer))
-            case Intrinsic(
-                name="cuda.atomic_add" | "atomic_add", args=(Intrinsic(args=(BufferLoad(buffer=buffer),)), _)
-            ):
+            case Intrinsic(name=name, args=(Intrinsic(args=(BufferLoad(buffer=buffer),)), *_)) if name in ATOMICS:
                 written.add(root_of.get(buffer, buffer))
             case Intrinsic(name="tvm_store_matrix_sync", args=(_, _, _, _, _, pointer, *_)):
                 written.update(_pointed(pointer, root_of))

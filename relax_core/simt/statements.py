@@ -263,10 +263,6 @@ class Statements:
                     self.barrier(node, mask, call)
             case Intrinsic(name="tvm_thread_allreduce"):
                 self._reduce(node, mask)
-            case Intrinsic(
-                name="cuda.atomic_add" | "atomic_add", args=(Intrinsic(name="address_of", args=(target,)), value)
-            ):
-                self._atomic_add(node, target, value, mask)
             case Intrinsic(name=name) as call if name in (*MMA, *LOADS, *FRAGMENTS):
                 self._matrices.run(node, call, mask)
             case Intrinsic(name=name) as call if name in (*COPIES, *COMMITS, *WAITS):
@@ -275,19 +271,6 @@ class Statements:
                 pass
             case value:
                 self.expressions.evaluate(value, mask)
-
-    def _atomic_add(self, node: Evaluate, target: PrimExpr, value: PrimExpr, mask: Mask) -> None:
-        """Add for one lane after the other, so that lanes that meet in one cell all count."""
-        if not isinstance(target, BufferLoad):
-            unsupported(node)
-        evaluate, accesses = self.expressions.evaluate, self.expressions.accesses
-        indices = tuple(evaluate(item, mask) for item in target.indices)
-        amount = evaluate(value, mask)
-        for lane in np.flatnonzero(self.state.lanes.full(mask)):
-            alone = np.zeros(self.state.lanes.count, np.bool_)
-            alone[lane] = True
-            old = accesses.load(target.buffer, indices, node, alone, is_atomic=True)
-            accesses.store(target.buffer, indices, _sum(old, amount), node, alone, is_atomic=True)
 
     def barrier(self, node: Evaluate, mask: Mask, call: Intrinsic = _SYNC) -> None:
         """Let the threads meet that reach a barrier, and tell it if others do not."""
@@ -423,7 +406,3 @@ def _parts_of(node: Evaluate) -> _Reduction:
 
 def _whole(mask: Array) -> Mask:
     return None if mask.all() else mask
-
-
-def _sum(a: Value, b: Plain) -> Value:
-    return data_of(a) + data_of(b)

@@ -1,6 +1,6 @@
 """Products of small matrices, asynchronous copies and memory of a warp: numbers against NumPy, and what is wrong."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -272,3 +272,46 @@ def test_a_statement_that_is_looked_at_has_not_run(name: str) -> None:
     assert np.array_equal(it.buffer(output.name).data.reshape(output.value.shape), output.value)
     assert view.threads is not None
     assert view.threads.reported == ()
+
+
+TICKETS = f"""{HEAD}def main(A: T.Buffer((1,), "int32"), B: T.Buffer((64,), "int32")):
+    tx = T.launch_thread("threadIdx.x", 64)
+    t = T.alloc_local((1,), "int32")
+    t[0] = T.cuda.atomic_add(T.address_of(A[0]), 1)
+    B[t[0]] = tx
+"""
+FIRST = f"""{HEAD}def main(A: T.Buffer((1,), "int32"), B: T.Buffer((64,), "int32")):
+    tx = T.launch_thread("threadIdx.x", 64)
+    B[tx] = T.cuda.atomic_cas(T.address_of(A[0]), 0, tx + 1)
+"""
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+def test_an_atomic_operation_returns_what_its_thread_found(order: Literal["forward", "backward"]) -> None:
+    args = np.zeros(1, "int32"), np.zeros(64, "int32")
+    threads = np.arange(64) if order == "forward" else np.roll(np.arange(64), 32)
+    for text, expected, left in (
+        (TICKETS, threads, 64),
+        (FIRST, np.where(np.arange(64) == threads[0], 0, threads[0] + 1), threads[0] + 1),
+    ):
+        module = rc.parse(text, "tickets.py")
+        it = rc.threads(module, "main", *args, chosen=rc.ThreadsOf(order=order))
+        assert it.go("end").is_ended
+        assert it.buffer("B").data.tolist() == expected.tolist()
+        assert it.buffer("A").data.tolist() == [left]
+        found = rc.simulate(module, "main", *args)
+        assert found.is_clean, [item.message for item in found.diagnostics]
+        if order == "forward":
+            assert [item.value.tolist() for item in found.outputs] == [[left], expected.tolist()]
+
+
+@pytest.mark.parametrize("call", ["grid_sync()", "atomic_add(tx, 1)"])
+def test_what_a_launch_does_not_run_is_refused_with_its_place_in_a_step_too(call: str) -> None:
+    text = FIRST.replace("B[tx] = T.cuda.atomic_cas(T.address_of(A[0]), 0, tx + 1)", f"T.cuda.{call}")
+    module = rc.parse(text, "launch.py")
+    with pytest.raises(RunError) as raised:
+        rc.simulate(module)
+    (problem,) = raised.value.diagnostics
+    assert (problem.code, problem.span is not None and problem.span.line) == ("GP010", 6)
+    it = rc.threads(module, "main")
+    assert f"T.cuda.{call}` is not simulated yet" in it.go("end").problem

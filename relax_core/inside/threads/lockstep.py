@@ -16,21 +16,23 @@ from relax_core.ir.tir import Stmt
 from relax_core.simt.findings import Findings
 from relax_core.simt.lanes import WARP, Mask
 from relax_core.simt.statements import meets
+from relax_core.simt.units.atomics import ATOMICS
 from relax_core.simt.units.copies import COMMITS, COPIES, WAITS
 from relax_core.simt.units.matrices import FRAGMENTS
 
 MOST: Final = 1 << 13
 """So many statements between two barriers are run at once: one by one they take a second."""
-_IN_ORDER: Final = ("cuda.atomic_add", "atomic_add")
-"""What they return depends on which warp comes first."""
 _HELD: Final = (*COPIES, *COMMITS, *WAITS, *FRAGMENTS)
 """What they begin is held by single warps."""
 
 
 def goes_together(body: Stmt) -> bool:
-    """Tell whether the warps of a launch may run at once, as far as its text says."""
+    """Tell whether the warps of a launch may run at once, as far as its text says.
+
+    What an atomic operation finds depends on which warp comes first.
+    """
     names = {node.name for node in preorder(body) if isinstance(node, Intrinsic)}
-    return not names & {*_IN_ORDER, *_HELD}
+    return not names & {*ATOMICS, *_HELD}
 
 
 class Lockstep:
