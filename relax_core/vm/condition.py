@@ -247,11 +247,15 @@ class Moment:
             case "hits":
                 return self._hits
             case "written":
-                event = self._at - 1
-                is_written = event >= 0 and self._trace.written_register(event) is not None
-                return self._trace.as_it_was(self._trace.written_value(event), self._at) if is_written else None
+                return self._written
             case _:
                 fault(f"there is no `{name}` in the function that runs", span)
+
+    @cached_property
+    def _written(self) -> Value:
+        event = self._at - 1
+        is_written = event >= 0 and self._trace.written_register(event) is not None
+        return self._trace.as_it_was(self._trace.written_value(event), self._at) if is_written else None
 
     def _raw(self, register: int) -> Value:
         registers = self._raw_registers

@@ -390,6 +390,43 @@ def test_a_long_recording_is_cancelled(editor: Editor) -> None:
     editor.event("progressEnd")
 
 
+@pytest.mark.parametrize("is_said", [True, False], ids=["disconnected", "gone"])
+def test_an_editor_may_leave_while_a_run_is_recorded(*, is_said: bool) -> None:
+    with Editor() as editor:
+        editor.ask("initialize", adapterID="relaxscope", supportsProgressReporting=True)
+        launched = editor.send("launch", program=str(ENDLESS))
+        while "Running" not in editor.event("progressUpdate")["message"]:
+            pass
+        if is_said:
+            editor.ask("disconnect")
+            with pytest.raises(Refused, match="Stopped as asked"):
+                editor.answer(launched)
+
+
+def test_a_recorded_run_is_looked_at_but_not_changed(editor: Editor, tmp_path: Path) -> None:
+    path = tmp_path / "run.rxt"
+    command = (sys.executable, "-m", "relax_core", "run", str(LOOP), "--trace", str(path))
+    subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True, timeout=120)
+    editor.launch(path, stopOnEntry=True)
+    editor.ask("configurationDone")
+    editor.event("stopped")
+    editor.ask("setFunctionBreakpoints", breakpoints=[{"name": "main_loop", "condition": "i == 3"}])
+    editor.go("continue")
+    assert editor.value("i") == "3"
+    with pytest.raises(Refused, match="this run comes from a file"):
+        editor.value("i = 4", context="repl")
+
+
+def test_a_relay_program_is_stepped_through(editor: Editor) -> None:
+    path = SAMPLES / "relay/closures.relay"
+    editor.start(path, stopOnEntry=True)
+    start = editor.frames()
+    editor.go("next")
+    assert editor.frames()[0][1] > start[0][1] > 0
+    editor.go("stepBack")
+    assert editor.frames() == start
+
+
 def test_a_pause_before_the_run_begins_stops_it_at_its_start(editor: Editor) -> None:
     editor.launch(LOOP)
     editor.ask("pause", threadId=1)

@@ -1,7 +1,6 @@
 """Run-time values as view models: each distinct value once, as it was at a time."""
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -59,11 +58,7 @@ class Values:
         self._kept: list[Any] = []
         self._devices = [str(device) for device in device_table(trace.executable.module)] or [str(HOST)]
         self._birth_of: dict[int, tuple[int, tuple[str, ...]]] = {}
-        changes: dict[int, list[int]] = defaultdict(list)
-        for event, ranges in trace.memory_changes().items():
-            for memory in {item.memory for item in ranges}:
-                changes[memory].append(event)
-        self._changes = {memory: sorted(events) for memory, events in changes.items()}
+        self._changes = trace.change_events
 
     def note_birth(self, closure: ClosureValue, time: int, where: Where) -> None:
         """Remember when `closure` was made and which registers held its captures then."""

@@ -291,6 +291,14 @@ class Trace:
                 found[event].append(ByteRange(id(reference), 0, 1))
         return {event: tuple(ranges) for event, ranges in found.items()}
 
+    @cached_property
+    def change_events(self) -> Mapping[int, tuple[int, ...]]:
+        """For each memory, and each reference, the events that changed some of it in place, in order."""
+        found = {key: {undo.event for undo in memory.undos} for key, memory in self._settled.memories.items()}
+        for reference in self.references():
+            found.setdefault(id(reference), set()).update(event for event, _ in reference.versions[1:])
+        return {key: tuple(sorted(events)) for key, events in found.items() if events}
+
     def references(self) -> tuple[RefValue, ...]:
         """Return the references that were in a register, or in a tuple there; what they hold is not entered."""
         found: dict[int, RefValue] = {}

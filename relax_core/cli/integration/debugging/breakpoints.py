@@ -146,7 +146,11 @@ def address(pc: int) -> str:
 
 def _resolved(points: tuple[Point, ...], debuggee: Debuggee, asking: Asking) -> tuple[Point, ...]:
     places = tuple(item.asked.place for item in points if item.asked.place is not None)
-    found = iter(asking.ask(StopTimesOf(debuggee.program, places)).points if places else ())
+    question = StopTimesOf(debuggee.program, places)
+    # What has a condition is looked at at every hit of the run, which may take long.
+    has_conditions = any(place.condition for place in places)
+    asked = asking.ask_long(question, "Evaluating conditions") if has_conditions else asking.ask(question)
+    found = iter(asked.points)
     return tuple(
         Point(item.number, item.kind, item.asked, message=item.asked.refusal)
         if item.asked.place is None
