@@ -76,3 +76,11 @@ def test_a_pass_that_failed_runs_again(ran: list[str]) -> None:
     longer = msgspec.structs.replace(program, pipeline="Normalize, CallTIRRewrite")
     assert ask(session, PipelineOf(longer)).stages[-1].is_failed
     assert ran == ["CallTIRRewrite"]
+
+
+def test_only_the_first_passes_run_if_so_many_are_asked_for(ran: list[str]) -> None:
+    session = Session()
+    for count in (0, 2):
+        found = ask(session, PipelineOf(msgspec.structs.replace(PROGRAM, pass_count=count)))
+        assert [stage.name for stage in found.stages] == ["Source", "Normalize", "LegalizeOps"][: count + 1]
+    assert ran == ["Normalize", "LegalizeOps"]

@@ -76,6 +76,8 @@ class Program(msgspec.Struct, frozen=True):
     """A trace with a recorded run of this very program, which is shown in place of a run."""
     verify: bool = False
     """What every pass leaves is checked, and the pipeline ends where it is ill-formed."""
+    pass_count: int | None = None
+    """How many passes of the pipeline run, from its beginning; None: all of them."""
 
 
 def with_rules_stage(pipeline: str) -> str:

@@ -131,12 +131,12 @@ class ProgramSource:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The passes of the pipeline, with the rules that the program brings.
+        """The passes of the pipeline that run, with the rules that the program brings.
 
         Raises:
             CompileError: the text of the pipeline has errors.
         """
-        steps = read_steps(self.pipeline, self.dialect)
+        steps = read_steps(self.pipeline, self.dialect)[: self.program.pass_count]
         if not any(step.pass_ is apply_rules.PASS for step in steps):
             return steps
         bound = apply_rules.pass_for(self.program.rules)
