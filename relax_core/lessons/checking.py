@@ -12,7 +12,7 @@ from relax_core.lessons.judging import are_held, filled, is_right, right_answer
 from relax_core.lessons.library import LessonFile
 from relax_core.lessons.model import Do, Explain, Fix, Lesson, Located, Look, Predict, Shown, Step
 from relax_core.lessons.reading import over, refused
-from relax_core.lessons.screens import Ask, program_of, resolved_address
+from relax_core.lessons.screens import Ask, held_at, program_of, resolved_address, values_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ def _answer(folder: Path, step: Step, ask: Ask) -> str:
     match step.exercise:
         case Predict() as exercise:
             filled(exercise.because, ask, program)
+            _hidden(folder, step.shown, exercise, ask)
             return _predicted(exercise, right_answer(exercise, ask, program))
         case Explain(because=because):
             return filled(because, ask, program).strip().partition("\n")[0]
@@ -111,6 +112,18 @@ def _answer(folder: Path, step: Step, ask: Ask) -> str:
             return solution
         case Look() | None:
             return ""
+
+
+def _hidden(folder: Path, shown: Shown, exercise: Predict, ask: Ask) -> None:
+    """See that the page stops before the stage that is asked about, and that the screen of the answer opens."""
+    revealed = exercise.revealed(shown.page)
+    if revealed is not None:
+        resolved_address(ask, folder, over(shown, revealed))
+    name = exercise.stage_asked
+    if shown.page == "passes" and name:
+        asked = values_of(ask, PropertiesOf(program_of(folder, shown), (f"stage of {name}",)))[0]
+        if held_at(ask, folder, shown).stage >= int(asked):
+            _refuse(f"the page shows the answer: its stage is `{name}`, which is asked about, or a later one")
 
 
 def _predicted(exercise: Predict, right: str) -> str:

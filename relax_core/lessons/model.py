@@ -3,12 +3,14 @@
 The classes of blocks are what the TOML of a block is read as: their fields are its keys.
 """
 
+import re
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 PageName = Literal["source", "passes", "partition", "devices", "run", "kernels", "operators", "pipeline"]
 AnswerKind = Literal["choice", "number", "shape", "text", "line", "value", "order"]
+_STAGE_ASKED: Final = re.compile(r".* after ([\w.]+(?:#\d+)?)|is ([\w.]+(?:#\d+)?) changing", re.DOTALL)
 POINTS: Final = 3
 """Points of an exercise that is solved at once; a hint and a wrong answer cost one each."""
 
@@ -78,6 +80,19 @@ class Predict(Block, frozen=True, forbid_unknown_fields=True):
     hints: tuple[str, ...] = ()
     because: str = ""
     """Shown once it is answered; `{{shape of y}}` is replaced by the value of that property."""
+    reveal: Shown | None = None
+    """The screen that opens with the answer; if it is not said, the stage that `computed` is about."""
+
+    @property
+    def stage_asked(self) -> str:
+        """The pass whose result `computed` is about, empty if it is about none."""
+        found = _STAGE_ASKED.fullmatch(self.computed)
+        return "" if found is None else found[1] or found[2]
+
+    def revealed(self, page: PageName | None) -> Shown | None:
+        """Return the screen that opens with the answer, beside a step that shows `page`; `None` if the page stays."""
+        own = Shown(stage=self.stage_asked) if page == "passes" and self.stage_asked else None
+        return self.reveal or own
 
     @property
     def answer_kind(self) -> AnswerKind:

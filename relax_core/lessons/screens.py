@@ -1,6 +1,7 @@
 """The screen of a step: the program that it is about, and the address of the page, whose names the engine resolves."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -21,6 +22,21 @@ Ask: TypeAlias = Callable[[PropertiesOf], PropertyList | Failure]
 _ADDRESS: Final[Mapping[str, str]] = MappingProxyType({"rules": "rule_text"})
 """Keys of a block `show` that an address calls otherwise."""
 _NAMED: Final = ("stage", "time", "node", "inside")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How far the page of a step may be followed while its prediction waits for an answer.
+
+    A pipeline, a recorded one too, goes on to a stage, a run to a time, and inside a kernel to a statement. Pages that
+    show one result, Devices and Kernels, have the program alone.
+    """
+
+    stage: int
+    time: int
+    clock: int
+    tab: str = ""
+    """What the step itself shows beside the run."""
 
 
 def sample_path(folder: Path, program: str) -> str:
@@ -105,6 +121,18 @@ def address_of(folder: Path, shown: Shown, resolved: Mapping[str, str]) -> dict[
         if value not in ("", -1):
             address[name] = str(value) if name == "node" else int(value)
     return address
+
+
+def held_at(ask: Ask, folder: Path, shown: Shown) -> Held:
+    """Return where a screen stops.
+
+    Raises:
+        CompileError: the screen names a program, variable or pass that does not exist.
+    """
+    address = resolved_address(ask, folder, shown)
+    stage = address.get("recorded_stage" if shown.page == "pipeline" else "stage", 0)
+    time = address.get("inside", address.get("time", 0))
+    return Held(int(stage), int(time), int(address.get("clock", 0)), shown.tab)
 
 
 def values_of(ask: Ask, message: PropertiesOf) -> tuple[str, ...]:

@@ -12,6 +12,20 @@ from relax_core.source import Source
 
 FRONT = '+++\ntitle = "T"\nabout = "A."\nminutes = 5\norder = 1\nprogram = "relax/mlp.py"\n+++\n'
 ASKED = '## One\n\n```predict\nask = "?"\ncomputed = "shape of lv"\n```\n'
+PASS_ASKED = """## One
+
+```show
+page = "passes"
+pipeline = "Normalize, LegalizeOps"
+stage = "LegalizeOps"
+```
+
+```predict
+ask = "How many?"
+computed = "number of prim funcs after LegalizeOps"
+kind = "number"
+```
+"""
 
 
 def diagnostics(text: str) -> list[tuple[str, int, str]]:
@@ -71,6 +85,8 @@ def test_a_mistake_is_told_with_its_line(text: str, line: int, words: str) -> No
             10,
             "does not reach `rank of lv is 3`",
         ),
+        (PASS_ASKED, 16, "the page shows the answer"),
+        (PASS_ASKED.replace('"number"', "'number'\nreveal = { stage = 'FuseOps' }"), 16, "runs `FuseOps` 0 times"),
     ],
 )
 def test_what_cannot_be_played_is_told_with_its_line(step: str, line: int, words: str) -> None:

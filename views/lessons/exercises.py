@@ -54,6 +54,7 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
         is_good = is_right(exercise.answer_kind, done.answer, right_answer(exercise, ask, program))
         done = StepRecord("solved" if is_good else "shown", done.hints, done.wrong + (not is_good), done.answer)
         record(file.name, number, done)
+        _open_answer(file, number, step, exercise)
     if done.state != "open":
         right = right_answer(exercise, ask, program)
         _reveal(done, right, _filled(file, step, exercise.because))
@@ -67,6 +68,8 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
         is_good = is_right(exercise.answer_kind, given, right_answer(exercise, ask, program))
         state = "solved" if is_good else "open"
         record(file.name, number, StepRecord(state, done.hints, done.wrong + (not is_good), given))
+        if is_good:
+            _open_answer(file, number, step, exercise)
         st.rerun()
     # A place that is there from the start: a message that came in between would mount the hint's button anew, and
     # its shortcut would be deaf meanwhile.
@@ -74,6 +77,13 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     if done.wrong:
         verdict.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
     _hints(file, number, exercise.hints, done)
+
+
+def _open_answer(file: LessonFile, number: int, step: Step, exercise: Predict) -> None:
+    """Open the place that tells the answer, if the page beside the step has one."""
+    revealed = exercise.revealed(step.shown.page)
+    if revealed is not None:
+        open_step(file, number, revealed)
 
 
 def _hide_graph(exercise: Predict) -> None:
@@ -158,6 +168,8 @@ def _show_solution(file: LessonFile, number: int) -> None:
             open_step(file, number, solution)
         case Fix(solution=solution):
             open_step(file, number, Shown(program=solution))
+        case Predict() as exercise if step is not None:
+            _open_answer(file, number, step, exercise)
         case _:
             pass
 

@@ -1,6 +1,5 @@
 """The steps of the open lesson: which one is shown, how one is opened on its page, and what is asked of the screen."""
 
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import msgspec
@@ -9,10 +8,10 @@ import streamlit as st
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.protocol import PropertiesOf
 from relax_core.lessons.library import LessonFile, lesson_named
-from relax_core.lessons.model import Look, Predict, Shown, Step
+from relax_core.lessons.model import Look, PageName, Predict, Shown, Step
 from relax_core.lessons.progress import StepRecord, is_done
 from relax_core.lessons.reading import over
-from relax_core.lessons.screens import resolved_address
+from relax_core.lessons.screens import Held, held_at, resolved_address
 from views.lessons.keeping import progress, record
 from views.pages.run.state import RunState
 from views.shell.navigation import open_page
@@ -23,6 +22,8 @@ from views.worker.connection import ask
 from views.worker.program import given_program
 from views.worker.tables import table_text
 
+REST_HELD: Final = "The rest is shown once the question is answered."
+"""What a page says that tells less while a prediction waits for its answer."""
 _PROBLEM: Final = "lesson.problem"
 
 
@@ -86,16 +87,6 @@ def said(found: Diagnostic) -> str:
     return f"{found.code}: {found.message}. {found.hint}".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """How far a run may be followed while its prediction is not answered: to a time, and to a statement of a kernel."""
-
-    time: int
-    clock: int
-    tab: str = ""
-    """What the step itself shows beside the run."""
-
-
 def open_prediction() -> tuple[LessonFile, Step, Predict] | None:
     """Return the prediction that waits for its answer, `None` if none does."""
     file = open_lesson_file()
@@ -108,23 +99,16 @@ def open_prediction() -> tuple[LessonFile, Step, Predict] | None:
     return file, step, step.exercise
 
 
-def held_run() -> Held | None:
-    """Return where the run stops for a prediction about it that waits for its answer, `None` if none does."""
+def held_back(page: PageName) -> Held | None:
+    """Return where `page` stops for a prediction beside it that waits for its answer, `None` if none does."""
     found = open_prediction()
-    if found is None or found[1].shown.page != "run":
+    if found is None or found[1].shown.page != page:
         return None
     file, step, _ = found
     try:
-        address = resolved_address(ask, file.folder, step.shown)
+        return held_at(ask, file.folder, step.shown)
     except CompileError:
         return None
-    return Held(int(address.get("inside", address.get("time", 0))), int(address.get("clock", 0)), step.shown.tab)
-
-
-def hides_problems() -> bool:
-    """Tell whether what the checker finds is asked about, and not told yet."""
-    found = open_prediction()
-    return found is not None and found[2].is_of_problems
 
 
 def screen_question(shown: Shown) -> PropertiesOf:

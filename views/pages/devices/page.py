@@ -8,6 +8,8 @@ from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Progra
 from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
 from relax_core.present.escape import file_name
 from relax_core.present.regions.target_marks import NONE, category_of
+from views.lessons.alone import show_alone
+from views.lessons.steps import REST_HELD, held_back
 from views.pages.devices.devices.component import DevicesAction, devices
 from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
@@ -200,6 +202,10 @@ with page():
         show_failure(source)
     elif source.code.language != "relay":
         _explain(source)
+    elif held_back("devices") is not None:
+        with choosing:
+            note(REST_HELD)
+        show_alone("devices", source)
     else:
         with choosing:
             _choose_options()

@@ -7,6 +7,8 @@ from relax_core.engine.protocol import Failure, KernelOf, Open, Program, SourceV
 from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
+from views.lessons.alone import show_alone
+from views.lessons.steps import REST_HELD, held_back
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
@@ -159,9 +161,15 @@ with page():
     with bar("kernels") as files:
         choosing = group()
     source = ask(Open(given))
-    has_threads = not isinstance(source, Failure) and launches_threads(given)
+    is_held = held_back("kernels") is not None
+    has_threads = not isinstance(source, Failure) and launches_threads(given) and not is_held
     is_chosen = has_threads and bool(state(KernelsState).threads)
-    if is_chosen:
+    if is_held:
+        with choosing:
+            note(REST_HELD)
+        show_alone("kernels", source)
+        detail = ""
+    elif is_chosen:
         show_threads(given)
         detail = _SIMULATED
     else:

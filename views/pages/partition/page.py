@@ -10,11 +10,12 @@ from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Prog
 from relax_core.present.escape import file_name
 from relax_core.present.models import Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
+from views.lessons.steps import REST_HELD, held_back
 from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.running import show_run
 from views.pages.partition.state import PartitionState
 from views.shell.failures import show_failure
-from views.shell.frame import bar, group, page, status_line
+from views.shell.frame import bar, group, note, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_line
 from views.shell.selecting import graph_of, on_graph, show_inspector
@@ -266,10 +267,17 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
         open_line(action.index)
 
 
+def _withheld(view: PartitionView) -> PartitionView:
+    """Leave out what becomes of the regions, which a lesson asks to be predicted."""
+    rows = tuple(msgspec.structs.replace(row, external="") for row in view.report.regions)
+    report = msgspec.structs.replace(view.report, regions=rows)
+    return msgspec.structs.replace(view, stages=view.stages[: _merged(view)], report=report)
+
+
 def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:
     step = state(PartitionState).step
     step = step if 0 <= step <= len(view.stages) else min(_merged(view), len(view.stages))
-    program = msgspec.structs.replace(program, pipeline=view.pipeline)
+    program = msgspec.structs.replace(program, pipeline=view.pipeline, pass_count=len(view.stages))
     left, right = st.columns([866, 574], gap=None)
     with left:
         _show_graph(view, source, program, step)
@@ -300,6 +308,10 @@ with page():
         view, program, problems = _partition(given)
         if isinstance(view, Failure):
             show_failure(view)
+        elif held_back("partition") is not None:
+            with running:
+                note(REST_HELD)
+            _show(_withheld(view), source, program, problems)
         else:
             detail = _balance(view)
             with running:

@@ -25,6 +25,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RewriteView, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline, Structure
+from views.lessons.steps import held_back
 from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.film.component import FilmAction, show_film
@@ -152,7 +153,8 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
                 st.rerun()
         if pipeline:
             _names_choice(pipeline)
-            show_effects(_shown_stage(pipeline))
+            if held_back("passes") is None:
+                show_effects(_shown_stage(pipeline))
 
 
 def _names_choice(pipeline: Pipeline) -> None:
@@ -178,8 +180,9 @@ def _names_choice(pipeline: Pipeline) -> None:
 
 
 def _results() -> Bisection | Failure | None:
-    """Run the module after every stage on the same inputs, if the user asked for it."""
-    return ask(BisectOf(passed_program())) if state(PassesState).results else None
+    """Run the module after every stage on the same inputs, if the user asked for it and no question is open."""
+    is_asked = state(PassesState).results and held_back("passes") is None
+    return ask(BisectOf(passed_program())) if is_asked else None
 
 
 def _show_results(found: Bisection | Failure | None) -> None:
@@ -361,14 +364,16 @@ with page():
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
         show_rules(None if isinstance(stages, Failure) else stages)
-        if not isinstance(stages, Failure):
+        if not isinstance(stages, Failure) and held_back("passes") is None:
             show_costs()
             show_what_if(stages.text)
     if isinstance(stages, Failure):
         show_failure(stages)
     else:
         with form:
-            if not state(PassesState).results:
+            if held_back("passes") is not None:
+                note("The pipeline goes on once the question is answered.")
+            elif not state(PassesState).results:
                 changed = sum(stage.is_changed for stage in stages.stages)
                 failed = stages.stages[-1]
                 if failed.is_failed:
@@ -376,7 +381,8 @@ with page():
                 verified = "" if failed.is_failed else verification()
                 note(f"{changed} of {len(stages.stages) - 1} passes changed it{verified}")
         found = _results()
-        with results:
-            _show_results(found)
+        if held_back("passes") is None:
+            with results:
+                _show_results(found)
         _show(stages, found, files)
     status_line(source, subject="Source")

@@ -6,6 +6,7 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.protocol import Program
+from views.lessons.steps import held_back
 from views.pages.passes.state import PassesState
 from views.state.session import select, state
 from views.worker.connection import run_again
@@ -17,10 +18,13 @@ _SHORT_CHARACTERS: Final = 40_000
 
 
 def passed_program() -> Program:
-    """Return the program that is open, with what its passes leave verified: as chosen, or else if its text is short."""
-    program, chosen = given_program(), state(PassesState).verify
+    """Return the program that is open, with what its passes leave verified: as chosen, or else if its text is short.
+
+    While a lesson's prediction waits for its answer, no pass runs behind the stage at which the lesson stands.
+    """
+    program, chosen, held = given_program(), state(PassesState).verify, held_back("passes")
     is_verified = chosen == "on" or (not chosen and len(program.text) <= _SHORT_CHARACTERS)
-    return msgspec.structs.replace(program, verify=is_verified)
+    return msgspec.structs.replace(program, verify=is_verified, pass_count=None if held is None else held.stage)
 
 
 def choose_verification() -> None:

@@ -27,6 +27,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RecordedFaults, RecordedView
 from relax_core.present.escape import file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
+from views.lessons.steps import held_back
 from views.pages.pipeline.calls import show_calls
 from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass, show_structure
 from views.pages.pipeline.costs import show_recorded_costs
@@ -178,10 +179,20 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
         _choose_view(view)
 
 
+def _view_count(view: RecordedView) -> int:
+    """Return in how many of the ways the stages can be shown: calls, the last one, only where a run was recorded.
+
+    While a lesson's prediction waits, in those that speak of the two stages alone.
+    """
+    if held_back("pipeline") is not None:
+        return VIEWS.index("ours")
+    return len(VIEWS) - (not view.runs)
+
+
 def _view_of(view: RecordedView) -> str:
-    """Return how the stages are shown: calls are there only where a run was recorded."""
-    chosen = state(PipelineState).compared_as or "text"
-    return "text" if chosen == "calls" and not view.runs else chosen
+    """Return how the stages are shown."""
+    chosen = state(PipelineState).compared_as
+    return chosen if chosen in VIEWS[: _view_count(view)] else VIEWS[0]
 
 
 def _choose_view(view: RecordedView) -> None:
@@ -196,7 +207,7 @@ def _choose_view(view: RecordedView) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
         st.segmented_control(
             "View",
-            VIEWS if view.runs else VIEWS[:-1],
+            VIEWS[: _view_count(view)],
             key="pipeline.view",
             format_func=_VIEW_NAMES.__getitem__,
             on_change=picked,
@@ -265,9 +276,11 @@ def _show_texts(parcel: Parcel, sides: tuple[int, int], line: str, files: DeltaG
     diff(texts.diff, key="pipeline.diff", selected=line, height=_HEIGHT, on_action=_on_diff)
 
 
-def _show_sides(parcel: Parcel, sides: tuple[int, int], line: str, options: Program, files: DeltaGenerator) -> None:
+def _show_sides(
+    chosen: str, parcel: Parcel, sides: tuple[int, int], line: str, options: Program, files: DeltaGenerator
+) -> None:
     """Show two stages in the way that is chosen."""
-    match state(PipelineState).compared_as:
+    match chosen:
         case "graph":
             show_graph(parcel, *sides, _HEIGHT)
         case "structure":
@@ -282,12 +295,19 @@ def _show_sides(parcel: Parcel, sides: tuple[int, int], line: str, options: Prog
             _show_texts(parcel, sides, line, files)
 
 
+def _up_to(view: RecordedView, stage: int) -> RecordedView:
+    """Leave out what comes behind a stage, which a lesson asks to be predicted."""
+    shown = msgspec.structs.replace(view.pipeline, stages=view.pipeline.stages[: stage + 1])
+    return msgspec.structs.replace(view, pipeline=shown, forms=tuple(form for form in view.forms if form <= stage))
+
+
 def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGenerator) -> None:
     asked = BisectRecordedOf(parcel.content, options, constants=parcel.constants)
-    found = ask(asked) if state(PipelineState).judged else None
+    is_held = held_back("pipeline") is not None
+    found = ask(asked) if state(PipelineState).judged and not is_held else None
     right, line = _right(view, found)
     left = _left(view, right)
-    is_followed = bool(state(PipelineState).followed)
+    is_followed = bool(state(PipelineState).followed) and not is_held
     list_column, middle, *rest = st.columns([330, 824, 286] if is_followed else [330, 1110], gap=None)
     with list_column:
         _show_stages(view, right, found)
@@ -303,15 +323,16 @@ def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGene
             case None:
                 pass
         _choose_sides(view, left, right)
-        _show_appearances(parcel)
+        if not is_held:
+            _show_appearances(parcel)
         if view.pipeline.stages[right].problems:
             with st.container(key="pipeline.problems", gap="xsmall"):
                 _show_problems(view.pipeline.stages[right])
         with st.container(key="pipeline.shown", gap=None):
-            if _view_of(view) == "calls":
+            if (chosen := _view_of(view)) == "calls":
                 show_calls(view, parcel)
             else:
-                _show_sides(parcel, (left, right), line, options, files)
+                _show_sides(chosen, parcel, (left, right), line, options, files)
         if isinstance(found, Bisection) and links is not None:
             with links:
                 offer_links(view, found, parcel)
@@ -373,8 +394,13 @@ with page():
                 show_recording(view, parcel)
                 known = known_inputs(parcel)
                 choose_inputs(chosen, view, known)
-                _judge_button()
-                note(_summary(view))
+                held = held_back("pipeline")
+                if held is None:
+                    _judge_button()
+                    note(_summary(view))
+                else:
+                    note("The pipeline goes on once the question is answered.")
+                    view = _up_to(view, held.stage)
                 faults = _faults(parcel)
                 if isinstance(faults, RecordedFaults):
                     if faults.stages:

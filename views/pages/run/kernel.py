@@ -21,7 +21,7 @@ from relax_core.engine.debug.requests import (
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
-from views.lessons.steps import held_run
+from views.lessons.steps import held_back
 from views.pages.run.inside.component import InsideAction, inside
 from views.pages.run.state import RunState
 from views.shell.failures import show_failure
@@ -66,7 +66,7 @@ def show_kernel(program: Program) -> InsideView | Failure:
         spell=_spell(),
         loop=own.loop,
         line=own.line,
-        report=_report(call, view) if held_run() is None else None,
+        report=_report(call, view) if held_back("run") is None else None,
         machine=own.machine,
         watch=own.watch,
         fault=st.session_state.pop(_FAULT, ""),
@@ -99,7 +99,7 @@ def _window(call: KernelCall, clock: int) -> InsideView | Failure:
 
 
 def _moved(call: KernelCall) -> InsideView | Failure:
-    held = held_run()
+    held = held_back("run")
     most = _MOST if held is None else held.clock
     clock, text = min(state(RunState).clock, most), st.session_state.pop(_MOVE, "")
     if text:
@@ -124,7 +124,7 @@ def _moved(call: KernelCall) -> InsideView | Failure:
 def _spell() -> HeatSpan:
     """Return of which part of the run buffers are shown: not of the whole one while it is asked about."""
     own = state(RunState)
-    return "iteration" if own.spell == "iteration" else "whole" if own.spell and held_run() is None else "so_far"
+    return "iteration" if own.spell == "iteration" else "whole" if own.spell and held_back("run") is None else "so_far"
 
 
 def _heats(call: KernelCall, view: InsideView) -> tuple[HeatView, ...]:

@@ -8,7 +8,7 @@ from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView,
 from relax_core.engine.replies import OpenedRun
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
-from views.lessons.steps import held_run
+from views.lessons.steps import held_back
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
 from views.pages.run.kernel import enter, show_kernel
@@ -127,7 +127,7 @@ def _memory() -> MemoryView | None:
 
 
 def _show(run: Run) -> None:
-    focus, own, held = state(FocusState), state(RunState), held_run()
+    focus, own, held = state(FocusState), state(RunState), held_back("run")
     has_tabs = held is None or bool(held.tab)
     stepper(
         run,
@@ -184,7 +184,7 @@ with page():
         _continue()
     run = source if isinstance(source, Failure) and is_cancelled else _run()
     # What the run comes to is not told before it is predicted.
-    is_held = held_run() is not None
+    is_held = held_back("run") is not None
     with form:
         if recorded is not None:
             recorded_form()

@@ -8,10 +8,11 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
+from relax_core.lessons.model import Predict
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
-from views.lessons.steps import hides_problems
+from views.lessons.steps import open_prediction
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.guide import ask_for_paragraph
@@ -190,6 +191,15 @@ def _show_graph(view: SourceView, height: str) -> None:
     )
 
 
+def _withheld(source: SourceView, asked: Predict) -> SourceView:
+    """Leave out of a text what would tell the answer that a lesson waits for: problems, types of names, counts."""
+    problems = () if asked.is_of_problems else source.code.problems
+    names = () if asked.told_by_graph else source.code.names
+    return msgspec.structs.replace(
+        source, summary="", code=msgspec.structs.replace(source.code, problems=problems, names=names)
+    )
+
+
 with page():
     with bar("source"):
         upload()
@@ -201,15 +211,18 @@ with page():
             open_page("run")
     offer()
     source = ask(Open(given_program()))
-    if isinstance(source, SourceView) and hides_problems():
-        source = msgspec.structs.replace(source, code=msgspec.structs.replace(source.code, problems=()))
+    waiting = open_prediction()
+    asked = None if waiting is None else waiting[2]
+    if isinstance(source, SourceView) and asked is not None:
+        source = _withheld(source, asked)
     if isinstance(source, Failure):
         show_failure(source)
         status_line(source)
     else:
         with chips:
             note(source.dialect)
-            note(source.summary)
+            if source.summary:
+                note(source.summary)
             if source.offers_layout:
                 chip("layout lost: Restore layout", "orange")
         with printing:
@@ -222,5 +235,5 @@ with page():
             _show_graph(source, height)
         with right, st.container(key="drawer"):
             show_inspector("source", given_program(), height=height)
-        status_line(None if hides_problems() else source)
+        status_line(None if asked is not None and asked.is_of_problems else source)
         _run_command(source.code.text)

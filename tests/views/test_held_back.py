@@ -1,0 +1,90 @@
+"""While a prediction of a lesson waits for its answer, the page beside it does not tell that answer."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from relax_core.engine.debug.requests import Parcel, RecordedOf
+from relax_core.engine.protocol import Failure, PipelineOf, PropertiesOf
+from relax_core.engine.samples import SAMPLES
+from relax_core.engine.session import Session
+from relax_core.lessons.library import LessonFile, list_lessons
+from relax_core.lessons.model import Predict, Shown, Step
+from relax_core.lessons.screens import Held, held_at, program_of, resolved_address, values_of
+from tests.views.pages import Sent, opened, sent_to
+from views.state.selection import screen
+
+LESSONS = {file.name: file for file in list_lessons()}
+ENGINE = Session().request
+AT_THE_END = ("result", "failed pass")
+"""Beginnings of properties that the whole pipeline decides."""
+
+
+def predictions(file: LessonFile) -> list[tuple[int, Step, Predict]]:
+    steps = () if file.lesson is None else file.lesson.steps
+    return [(at, step, step.exercise) for at, step in enumerate(steps, 1) if isinstance(step.exercise, Predict)]
+
+
+def beside(file: LessonFile, number: int, step: Step) -> AppTest:
+    address = resolved_address(ENGINE, file.folder, step.shown)
+    return opened(step.shown.page or "source", screen(lesson=file.name, lesson_step=number, **address))
+
+
+def stage_of_answer(file: LessonFile, shown: Shown, exercise: Predict) -> int:
+    """The first stage whose page would tell the answer; 0 if no stage does."""
+    name, program = exercise.stage_asked, program_of(file.folder, shown)
+    if not name and isinstance(exercise.reveal, Shown) and isinstance(exercise.reveal.stage, str):
+        name = exercise.reveal.stage
+    if shown.page == "pipeline":
+        recorded = ENGINE(RecordedOf(Parcel("recorded", (SAMPLES / shown.recording).read_bytes())))
+        assert not isinstance(recorded, Failure)
+        return next(stage.index for stage in recorded.pipeline.stages if stage.name == name)
+    if name:
+        return int(values_of(ENGINE, PropertiesOf(program, (f"stage of {name}",)))[0])
+    if exercise.computed.endswith("at the end") or exercise.computed.startswith(AT_THE_END):
+        ran = ENGINE(PipelineOf(program))
+        assert not isinstance(ran, Failure)
+        return ran.stages[-1].index
+    return 0
+
+
+def tells(shown: Shown, exercise: Predict, sent: Sent, held: Held) -> bool:
+    """Whether the components of a page were sent more than it may tell: stages, times, or what is found.
+
+    The graph of the Source page, which is drawn with types, is hidden by the style sheet.
+    """
+    match shown.page or "source", sent:
+        case "passes" | "pipeline", {"relaxscope_pipeline": (_, {"stages": stages})}:
+            return any(stage["index"] > held.stage for stage in stages)
+        case "run", {"relaxscope_inside": ({"report": report}, {"clock": clock, "total": total})}:
+            return report is not None or clock > held.clock or total >= 0
+        case "run", {"relaxscope_stepper": ({"until": until}, _)}:
+            return until != held.time
+        case "partition", {"relaxscope_graph": ({"steps": steps}, _), "relaxscope_regions": (_, {"report": report})}:
+            return "PartitionGraph" in dict(steps).values() or any(row["external"] for row in report["regions"])
+        case "devices" | "kernels", {"relaxscope_editor": _}:
+            return bool(sent.keys() & {"relaxscope_devices", "relaxscope_kernels", "relaxscope_graph"})
+        case "run", {"relaxscope_keeper": _} if sent.keys() == {"relaxscope_keeper"}:
+            # It does not compile as it was reported, which the text of the step says.
+            return shown.as_in != "reported"
+        case "source", {"relaxscope_editor": (_, {"problems": problems, "names": names})}:
+            return bool((problems and exercise.is_of_problems) or (names and exercise.told_by_graph))
+        case _:
+            raise AssertionError(f"{shown.page} was sent {sorted(sent)}")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_page_beside_a_prediction_does_not_tell_its_answer(name: str) -> None:
+    file = LESSONS[name]
+    for number, step, exercise in predictions(file):
+        page = step.shown.page or "source"
+        held = held_at(ENGINE, file.folder, step.shown)
+        if page in ("passes", "pipeline"):
+            told = stage_of_answer(file, step.shown, exercise)
+            assert not told or told > held.stage, (number, step.title)
+        app = beside(file, number, step)
+        assert not tells(step.shown, exercise, sent_to(app), held), (number, step.title)
+        said = " ".join(item.value for item in app.caption)
+        assert page != "source" or not re.search(r"\d binding", said), said
+        assert ("The graph shows" in said) == bool(exercise.told_by_graph), said
