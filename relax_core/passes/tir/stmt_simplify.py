@@ -6,7 +6,7 @@ from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.notation.show import show_prim
-from relax_core.ir.prim import IntImm, PrimExpr
+from relax_core.ir.prim import IntImm, PrimExpr, is_number
 from relax_core.ir.rewriting.rewrite import Replacement
 from relax_core.ir.tir import (
     NOTHING,
@@ -26,7 +26,6 @@ from relax_core.ir.tir import (
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
 from relax_core.passes.tir.arithmetic import bounds_of, tidy
-from relax_core.passes.tir.sequences import leaves_early
 
 _SHORTER = "an expression -> a shorter one"
 
@@ -35,7 +34,8 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Fold literals, write sums and quotients as short as the ranges of loops allow, take branches that are known.
 
     Integers only: no operation of floats is moved, so that results keep their bits. TVM's simplifier has several
-    hundred rules, and proves more; what ours leaves is right, and longer.
+    hundred rules, and proves more; what ours leaves is right, and longer. A loop that runs once or never stays, as in
+    TVM: LowerOpaqueBlock takes the first, RemoveNoOp the second.
     """
     ctx.remark_replacements(_SHORTER, _shortened)
     return change_prim_funcs(module, ctx, lambda _, function: _simplified(function, ctx))
@@ -111,18 +111,17 @@ class _Simplifier:
     def loop(self, loop: For) -> Stmt:
         mark = self.bounds.mark()
         head = replace(loop, start=self.expr(loop.start), extent=self.expr(loop.extent))
-        match head.start, head.extent:
-            case _, IntImm(value=extent) if extent <= 0 and loop.kind != "thread_binding":
-                self.ctx.remark(loop, "applied", f"{loop.var.name} never runs")
-                return NOTHING
-            case start, IntImm(value=1) if loop.kind == "serial" and loop.step is None and _is_bare(loop):
-                self.ctx.remark(loop, "applied", f"{loop.var.name} runs once")
-                return self.stmt(self.ctx.substitute(loop.body, None, {loop.var: start}))
-            case _:
-                pass
+        if isinstance(head.extent, IntImm) and head.extent.value <= 0:
+            return loop
+        inner = loop.body
         if loop.step is None:
             self.bounds.enter_loop(head)
-        body = self.stmt(loop.body)
+        if loop.step is None and is_number(head.extent, 1):
+            inner = self.ctx.substitute(inner, None, {loop.var: head.start})
+            if inner is not loop.body:
+                shown = show_prim(head.start, is_short=True)
+                self.ctx.remark(loop, "applied", f"{loop.var.name} runs once, where it is {shown}")
+        body = self.stmt(inner)
         self.bounds.leave(mark)
         if (body, head.start, head.extent) == (loop.body, loop.start, loop.extent):
             return loop
@@ -151,10 +150,6 @@ class _Simplifier:
         new = replace(stmt, condition=condition, then_body=then, else_body=other)
         self.ctx.log.rebuilt(stmt, new)
         return new
-
-
-def _is_bare(loop: For) -> bool:
-    return not loop.annotations and not leaves_early(loop.body)
 
 
 def _is_nothing(stmt: Stmt) -> bool:
