@@ -4,6 +4,8 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import CompileError
+from relax_core.ir.equality import first_difference
+from tests.apache_tvm import from_source, tirx
 from tests.passes.tir_programs import agree_on, program
 from tests.passes.wheel import passed, remarks, same_values
 
@@ -175,6 +177,52 @@ def test_a_long_loop_stays_one() -> None:
     stage = passed(start, "UnrollLoop")
     assert remarks(stage, "missed") == ["j stays a loop: it would be 20000 statements"]
     same_values(start, stage.after, rtol=0)
+
+
+ONCE = program("""
+for i in range(3, 4):
+    for j in T.unroll(1):
+        C[i, j + 2] = A[i, j] + T.float32(1)
+for i in range(0):
+    C[i, 0] = A[i, 0]
+""")
+
+
+def test_a_loop_that_runs_once_or_never_is_left_to_other_passes() -> None:
+    agree_on(ONCE, "StmtSimplify, FlattenBuffer")
+
+
+INDICES = {
+    "wide sizes": ("i, j, l", "T.int64(2), T.int64(3), T.int64(4)"),
+    "narrow sizes": ("i, j, l", "2, 3, 4"),
+    "wide sums": ("i + 1, j * 2, l % 3", "T.int64(4), T.int64(6), T.int64(4)"),
+    "one dimension": ("(i + 1) // 2,", "T.int64(4),"),
+    "symbolic": ("i, j, l", "T.int64(2), T.int64(3), n"),
+    "ones": ("i, j, l", "T.int64(3), T.int64(1), T.int64(3)"),
+    "no dimension": ("()", ""),
+}
+
+
+@pytest.mark.parametrize("is_s_tir", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "bool"])
+@pytest.mark.parametrize("name", INDICES)
+def test_buffers_are_flattened_as_in_tvm(name: str, dtype: str, *, is_s_tir: bool) -> None:
+    indices, sizes = INDICES[name]
+    text = f"""@I.ir_module
+class Module:
+    @T.prim_func(private=True{", s_tir=True" if is_s_tir else ""})
+    def f(a: T.handle, b: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, ({sizes}), "{dtype}")
+        unused = T.match_buffer(b, (n, 2), "float32")
+        for i, j, l in T.grid(2, 3, 2):
+            A[{indices}] = T.{dtype}(1)
+"""
+    theirs = tirx.transform.FlattenBuffer()(from_source(text, check_well_formed=False)).script()
+    ours = rc.run_pipeline(
+        rc.parse(text if is_s_tir else "# from tvm.script import tirx as T\n" + text), "FlattenBuffer"
+    )
+    assert first_difference(ours[-1].after, rc.parse(theirs)) is None, rc.script(ours[-1].after) + theirs
 
 
 def test_a_pass_that_is_missing_is_named() -> None:
