@@ -112,6 +112,20 @@ def test_blocks_are_lowered_as_in_tvm(text: str) -> None:
     agree_on(text, LOWERING)
 
 
+ALONE = program(
+    """
+with T.sblock("copy"):
+    vi = T.axis.spatial(1, 0)
+    C[vi] = A[vi, 2]
+""",
+    "(1,)",
+)
+
+
+def test_a_block_alone_gets_the_root_that_it_stands_under() -> None:
+    agree_on(ALONE, LOWERING)
+
+
 def test_loops_are_unrolled_as_in_tvm() -> None:
     stage = agree_on(UNROLLED, "UnrollLoop")
     assert remarks(stage, "applied")[0] == "the 4 iterations of k are written out"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.tir import Block
+from relax_core.ir.tir import Block, PrimFunc
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_prim_funcs
 
@@ -21,7 +21,16 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         # A binding is written in variables of the outside, so that it holds none of `values`.
         return ctx.substitute(replace(node, iter_vars=()), None, values)
 
-    return change_prim_funcs(module, ctx, lambda _, function: ctx.rewrite(function, convert))
+    return change_prim_funcs(
+        module, ctx, lambda _, function: _under_root(function, ctx.rewrite(function, convert), ctx)
+    )
+
+
+def _under_root(old: PrimFunc, new: PrimFunc, ctx: PassContext) -> PrimFunc:
+    """Return `new` with its root block, if the body of `old` is another block: it has none that could be its root."""
+    if not isinstance(old.body, Block) or not old.body.iter_vars:
+        return new
+    return replace(new, body=ctx.derive(Block("root", (), new.body, reads=(), writes=()), old.body))
 
 
 PASS = Pass(
