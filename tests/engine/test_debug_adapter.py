@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from relax_core.cli.integration.debugging.adapter import HANDLERS
 from tests.code_rules import REPOSITORY
 from tests.engine.adapter_client import Editor, Json, Refused
 
@@ -325,6 +326,7 @@ def test_the_bytecode_is_shown_around_an_instruction(editor: Editor) -> None:
     asked = {"memoryReference": "0x0000", "instructionOffset": -2, "instructionCount": 8}
     rows = editor.ask("disassemble", **asked)["instructions"]
     assert [item.get("presentationHint") for item in rows] == ["invalid"] * 2 + [None] * 6
+    assert [item["address"] for item in rows[:2]] == ["-2", "-1"]
     assert (rows[2]["address"], rows[2]["symbol"], rows[2]["line"]) == ("0x0000", "main", line_of(LOOP, "def main"))
     assert rows[2]["instruction"].startswith("call")
     with pytest.raises(Refused, match="no instruction"):
@@ -444,6 +446,47 @@ def test_an_editor_that_counts_from_zero_is_understood(editor: Editor) -> None:
     assert editor.event("stopped")["reason"] == "breakpoint"
     frame = editor.ask("stackTrace", threadId=1)["stackFrames"][0]
     assert (frame["line"], frame["column"]) == (FOLLOWING - 1, 0)
+
+
+EVERY: tuple[tuple[str, Json], ...] = (
+    ("setFunctionBreakpoints", {"breakpoints": []}),
+    ("setInstructionBreakpoints", {"breakpoints": []}),
+    ("setExceptionBreakpoints", {"filters": []}),
+    ("breakpointLocations", {"source": {"path": str(ZERO_DIVISOR)}, "line": 1}),
+    ("configurationDone", {}),
+    ("threads", {}),
+    ("pause", {"threadId": 1}),
+    ("scopes", {"frameId": 1}),
+    ("variables", {"variablesReference": 1}),
+    ("evaluate", {"expression": "x"}),
+    ("dataBreakpointInfo", {"name": "x", "frameId": 1}),
+    ("setDataBreakpoints", {"breakpoints": []}),
+    ("setExpression", {"expression": "x[0]", "value": "5"}),
+    ("setVariable", {"variablesReference": 1, "name": "x", "value": "x * 2"}),
+    ("stepIn", {"threadId": 1}),
+    ("stepBack", {"threadId": 1}),
+    ("next", {"threadId": 1}),
+    ("reverseContinue", {"threadId": 1}),
+    ("setExceptionBreakpoints", {"filters": ["error"]}),
+    ("stepOut", {"threadId": 1}),
+    ("exceptionInfo", {"threadId": 1}),
+    ("stackTrace", {"threadId": 1}),
+    ("disassemble", {"memoryReference": "0x0", "instructionCount": 1}),
+    ("source", {"sourceReference": 1}),
+    ("cancel", {"requestId": 1}),
+    ("continue", {"threadId": 1}),
+    ("restart", {}),
+    ("terminate", {}),
+    ("disconnect", {}),
+)
+
+
+def test_every_request_is_answered_as_the_protocol_has_it(editor: Editor) -> None:
+    editor.launch(ZERO_DIVISOR, stopOnEntry=True)
+    editor.set_lines(ZERO_DIVISOR)
+    for command, arguments in EVERY:
+        editor.ask(command, **arguments)
+    assert editor.answered == {*HANDLERS, "cancel"}
 
 
 def test_what_is_no_request_is_refused(editor: Editor) -> None:

@@ -320,7 +320,7 @@ class Adapter:
         for pc in range(start, start + arguments.instruction_count):
             row = debuggee.instructions.get(pc)
             if row is None:
-                found.append(dap.DisassembledInstruction(address(max(pc, 0)), "", presentation_hint="invalid"))
+                found.append(dap.DisassembledInstruction(address(pc), "", presentation_hint="invalid"))
                 continue
             source, line = (debuggee.source, debuggee.shown_line(row.line)) if row.line else (None, None)
             symbol = debuggee.symbols.get(pc, "")

@@ -140,8 +140,8 @@ def _among(times: tuple[int, ...], start: int, stop: int) -> tuple[int, ...]:
 
 
 def address(pc: int) -> str:
-    """Return how an editor speaks of an instruction, which it takes to be an address."""
-    return f"{pc:#06x}"
+    """Return how an editor speaks of an instruction: as of an address; it may ask for what stands before the first."""
+    return f"{pc:#06x}" if pc >= 0 else str(pc)
 
 
 def _resolved(points: tuple[Point, ...], debuggee: Debuggee, asking: Asking) -> tuple[Point, ...]:
