@@ -1,5 +1,6 @@
 """The debug adapter, asked over its standard input and output, as an editor asks it."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ SAMPLES = REPOSITORY / "samples"
 LOOP = SAMPLES / "relax/loop.py"
 IN_PLACE = SAMPLES / "relax/inplace_update.py"
 ZERO_DIVISOR = SAMPLES / "errors/jt_zero_divisor.py"
+CLIENT = REPOSITORY / "node_modules/@vscode/debugadapter-testsupport"
 ENDLESS = SAMPLES / "errors/jt_endless_loop.py"
 PAIR = """\
 from tvm.script import ir as I
@@ -492,6 +494,15 @@ def test_every_request_is_answered_as_the_protocol_has_it(editor: Editor) -> Non
 def test_what_is_no_request_is_refused(editor: Editor) -> None:
     with pytest.raises(Refused, match="`attach` is not supported"):
         editor.ask("attach")
+
+
+@pytest.mark.skipif(
+    not (CLIENT.is_dir() and shutil.which("node")), reason="needs Node.js and the packages of package.json"
+)
+def test_the_client_that_tests_the_adapters_of_vs_code_holds_a_session() -> None:
+    command = ("node", "tests/engine/debug_client.mjs", sys.executable, str(LOOP), str(FOLLOWING))
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.returncode) == ("held\n", 0), done.stderr
 
 
 def test_what_is_not_the_protocol_ends_the_adapter() -> None:
