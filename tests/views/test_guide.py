@@ -121,13 +121,18 @@ def test_a_name_is_looked_up_and_a_misspelled_one_is_told_which_is_near() -> Non
             ("lv2 is not fused", "a chance to do its work", "Only call_tir is fused"),
         ),
         (
+            "passes?sample=relax/mlp.py&pipeline=LegalizeOps&stage=1&view=rewrites",
+            "Explain this rule",
+            ("rewrite rule", "Equal operators on equal types share one prim func", "pass on Relax"),
+        ),
+        (
             "run?sample=relax/mlp.py&time=3&view=instruction",
             "What the next instruction does",
             ("main calls check_tensor_info", "Calls a function with the values", "a tensor of that rank"),
         ),
         ("kernels?sample=tir/matmul.py", "Explain this remark", ("remark on a kernel", "Sums of products in tiles")),
     ],
-    ids=["pass", "remark", "instruction", "remark on a kernel"],
+    ids=["pass", "remark", "rule", "instruction", "remark on a kernel"],
 )
 def test_what_a_page_shows_is_explained(
     open_page: OpenPage, app_url: str, address: str, button: str, sentences: tuple[str, ...]

@@ -10,11 +10,13 @@ from relax_core.bytecode.isa import CallInstruction, GotoInstruction, IfInstruct
 from relax_core.cli import main
 from relax_core.codes import CODES
 from relax_core.engine.documents.glossary import terms
-from relax_core.engine.protocol import ExplanationsOf, Failure, KernelOf, Program, StageOf
-from relax_core.engine.samples import SAMPLES
+from relax_core.engine.protocol import ExplanationsOf, Failure, KernelOf, PipelineOf, Program, StageOf
+from relax_core.engine.samples import SAMPLES, list_samples
 from relax_core.engine.session import Session
 from relax_core.jit.transforms.registry import TRANSFORMS
 from relax_core.lessons.explaining import lessons_on
+from relax_core.lessons.library import list_lessons
+from relax_core.lessons.screens import program_of
 from relax_core.ops import OPS
 from relax_core.passes import PASSES
 from relax_core.passes.properties import PROPERTIES
@@ -52,6 +54,25 @@ def test_every_opcode_of_a_listing_is_an_instruction() -> None:
     opcodes = {line.text.partition(" ")[0] for line in instruction_lines(executable) if line.pc >= 0}
     for opcode in opcodes:
         assert any(item.kind == "instruction" for item in rc.explanations(opcode).found), opcode
+
+
+def test_every_rule_that_a_pass_of_a_sample_applies_is_told() -> None:
+    programs = {Program(item.text, item.path.rpartition("/")[2]) for item in list_samples()}
+    for file in list_lessons():
+        steps = () if file.lesson is None else file.lesson.steps
+        programs |= {program_of(file.folder, step.shown) for step in steps}
+    session, told = Session(), set[str]()
+    for program in programs:
+        pipeline = session.request(PipelineOf(program))
+        if isinstance(pipeline, Failure):
+            continue
+        # What ApplyRules applies has the names that users give their rules.
+        numbers = [item.index for item in pipeline.stages if item.rewrite_count and item.name != "ApplyRules"]
+        views = [session.request(StageOf(program, number)) for number in numbers]
+        told |= {item.rule for view in views if not isinstance(view, Failure) for item in view.detail.rewrites}
+    assert len(told) > 30
+    for rule in told:
+        assert [item.kind for item in rc.explanations(f"rewrite rule/{rule}").found] == ["rewrite rule"], rule
 
 
 def test_every_kind_of_remark_is_told() -> None:

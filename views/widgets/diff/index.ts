@@ -136,7 +136,9 @@ class DiffPane {
       case "rewrites":
         return props.single
           ? [singleHead(props.single, show), this.texts()]
-          : rewriteList(props, this.selected, select, show);
+          : rewriteList(props, this.selected, select, show, (rule) =>
+              this.tell({ kind: "explain", names: [`rewrite rule/${rule}`, passOf(props.detail?.name ?? "")] }),
+            );
       case "remarks":
         return remarkList(props, select, (kind, text) =>
           this.tell({ kind: "explain", names: [`remark/${kind}`, passOf(props.detail?.name ?? "")], text }),

@@ -19,7 +19,13 @@ const REMARK_TONE: Readonly<Record<Remark["kind"], string>> = { applied: "added"
 const lineCell = (line: number) => el("td", { class: "muted r" }, line ? `line ${line}` : "");
 const numberCell = (number: number) => el("td", { class: "m muted r" }, number);
 
-export function rewriteList(props: DiffProps, selected: string, select: Select, show: ShowRewrite): Child {
+export function rewriteList(
+  props: DiffProps,
+  selected: string,
+  select: Select,
+  show: ShowRewrite,
+  explain: (rule: string) => void,
+): Child {
   const rewrites = props.detail?.rewrites ?? [];
   const rows = rewrites.map((item) => {
     const row = el(
@@ -28,7 +34,7 @@ export function rewriteList(props: DiffProps, selected: string, select: Select, 
       numberCell(item.number),
       el("td", { class: "m" }, item.before),
       el("td", { class: "m" }, item.after),
-      el("td", { class: "muted" }, item.rule),
+      el("td", {}, item.rule && ruleLink(item.rule, explain)),
       lineCell(item.line),
       el("td", { class: "r" }, item.is_single && singleButtons(item.number, show)),
     );
@@ -40,6 +46,14 @@ export function rewriteList(props: DiffProps, selected: string, select: Select, 
     ? el("div", { class: "pad muted" }, `${left} more are not listed; Step leads from each rewrite to the next.`)
     : "";
   return [list("Rewrites", ["#", "Before", "After", "Rule", "", ""], rows), more];
+}
+
+function ruleLink(rule: string, explain: (rule: string) => void): Child {
+  const ask = (event: Event) => {
+    event.stopPropagation();
+    explain(rule);
+  };
+  return link(rule, ask, { title: "Explain this rule" });
 }
 
 function singleButtons(number: number, show: ShowRewrite): Child {
