@@ -112,3 +112,58 @@ def test_many_statements_take_no_stack() -> None:
     lines = "\n".join(f"x{i}: T.let[T.int32] = n + {i}\nB[{i % 100}] = T.exp(B[x{i}])" for i in range(3000))
     module = read(program(lines))
     assert first_difference(module, read(print_module(module).text)) is None
+
+
+def test_what_tvm_prints_for_buffers_of_one_element_is_read() -> None:
+    """TVM 0.27 does not read it itself, and loses the scope of `x`."""
+    text = """# from tvm.script import tirx as T
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((1,), "int32"), p: T.handle("float32", "global")):
+        x: T.int32
+        z = T.decl_scalar(T.float32, data=p, elem_offset=0, scope="global")
+        w = T.decl_scalar(T.int32, data=x.source.data, elem_offset=0, scope="local")
+        x = A + 1
+        A = x
+        z = z + T.Cast("float32", w)
+        T.call_extern("int32", "f", A.source.data, x.source.data, T.address_of(x))
+        for i in range(1):
+            A = 2
+"""
+    plain = """# from tvm.script import tirx as T
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((1,), "int32"), p: T.handle("float32", "global")):
+        x: T.int32
+        z = T.decl_buffer((1,), "float32", data=p, elem_offset=0)
+        w = T.decl_buffer((1,), "int32", data=x.data, elem_offset=0, scope="local")
+        x = A[0] + 1
+        A[0] = x
+        z[0] = z[0] + T.Cast("float32", w[0])
+        T.call_extern("int32", "f", A.data, x.data, T.address_of(x))
+        for i in range(1):
+            A[0] = 2
+"""
+    module = read(text)
+    assert first_difference(module, read(plain)) is None
+    assert first_difference(module, read(print_module(module).text)) is None
+
+
+@pytest.mark.tvm
+def test_tvm_prints_buffers_of_one_element_so() -> None:
+    from tests.apache_tvm import from_source
+
+    text = """@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((1,), "int32"), p: T.handle("float32", "global")):
+        z = T.decl_buffer((1,), "float32", data=p)
+        z[0] = T.Cast("float32", A[0])
+        T.evaluate(T.call_extern("int32", "f", A.data))
+"""
+    theirs = from_source(text, check_well_formed=False).script()
+    assert "z = T.decl_scalar(" in theirs
+    assert "A.source.data" in theirs
+    assert first_difference(read(theirs), read("# from tvm.script import tirx as T\n" + text)) is None

@@ -9,7 +9,8 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Buffer
 
 _OLD = ("block", "block_attr", "LetStmt", "Block")
-_LATEST = ("sblock", "sblock_alloc_buffer", "sblock_attr", "let", "bind", "Bind", "alloc_local", "alloc_shared", "view")
+_LATEST = ("sblock", "sblock_alloc_buffer", "sblock_attr", "let", "bind", "Bind", "alloc_local", "alloc_shared", "view",
+           "decl_scalar")  # fmt: skip
 _INDEXED = re.compile(r"(?<![\w.])([^\W\d]\w*)(?:\[|\.data\b)")
 _WORDS = re.compile(rf"\.({'|'.join((*_OLD, *_LATEST))})\b")
 

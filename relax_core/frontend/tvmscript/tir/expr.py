@@ -220,7 +220,7 @@ class TirExprReader(TirReader):
                 return BufferRef(buffer, is_pointer=False, span=span) if buffer is not None and is_whole else None
             case ast.Attribute(value=ast.Call() as call, attr="ty") if self.name_of(call) == "handle":
                 return _handle_type(self, call)
-            case ast.Attribute(value=ast.Name() as name, attr=attr):
+            case ast.Attribute(value=(ast.Name() | ast.Attribute(value=ast.Name(), attr="source")) as name, attr=attr):
                 buffer = self.known_buffer(name)
                 return None if buffer is None else read_attribute(self, buffer, attr, node)
             case ast.Subscript(value=ast.Attribute(value=name) | ast.Call(func=ast.Attribute(value=name))):

@@ -17,8 +17,8 @@ from relax_core.frontend.tvmscript.tir.reader import TirReader
 from relax_core.frontend.tvmscript.tir.scoped import POINTERS, variable
 from relax_core.frontend.tvmscript.tir.stmt import read_statements
 from relax_core.frontend.tvmscript.unread import tell_unused
-from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import Block, BufferParam, PrimFunc, Stmt
+from relax_core.ir.prim import PrimVar, is_number
+from relax_core.ir.tir import Block, Buffer, BufferParam, PrimFunc, Stmt
 
 HEAD_LENGTH = 2000
 _TIRX = re.compile(r"\bimport\b[^\n]*\btirx\b")
@@ -63,6 +63,12 @@ def _is_lowered(context: Context) -> bool:
     """Tell whether functions without `s_tir=True` are of 2026, where that means that no schedule changes them."""
     head = context.source.text[:HEAD_LENGTH]
     return "tirx" in head and "ir_module(s_tir=True" not in head
+
+
+def _is_scalar(reader: TirReader, buffer: Buffer) -> bool:
+    """Tell whether TVM 0.27 prints the element of a parameter's buffer by the buffer's name."""
+    is_lowered = not reader.facts.is_s_tir and _is_lowered(reader.context)
+    return is_lowered and len(buffer.shape) == 1 and is_number(buffer.shape[0], 1)
 
 
 def _rooted(reader: TirReader, body: Stmt) -> Stmt:
@@ -136,5 +142,7 @@ def _inline_buffer(body: TirBody, param: PrimVar, argument: ast.arg) -> None:
     except Failed:
         reader.scope.define(argument.arg, POISONED)
         return
+    if _is_scalar(reader, buffer):
+        reader.facts.scalars.add(buffer)
     body.buffers.append(BufferParam(param, buffer, is_inline=True, span=reader.context.span(argument)))
     reader.scope.define(argument.arg, buffer)

@@ -126,8 +126,11 @@ class TirReader(ABC):
         return found if isinstance(found, Several) else None
 
     def item(self, node: ast.expr) -> Entity | None:
-        """Return what `i[0]` stands for if `i` is a name of several things."""
+        """Return what `i[0]` stands for if `i` is a name of several things, and `x.source`: the buffer of a scalar."""
         match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="source"):
+                found = self.scope.find(name)
+                return found if isinstance(found, Buffer) and found in self.facts.scalars else None
             case ast.Subscript(value=ast.Name() as name, slice=index) if several := self.several(name):
                 made = self.read(index)
                 place = made.value if isinstance(made, IntImm) else len(several.items)

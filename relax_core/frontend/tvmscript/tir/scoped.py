@@ -50,7 +50,7 @@ LETS = ("bind", "Bind", "let", "LetStmt", "Let")
 BUFFERS = ("decl_buffer", "Buffer", "buffer_decl", "alloc_buffer", "alloc_local", "alloc_shared")
 SCOPED = (
     *LETS, *BUFFERS, "attr", "device_entry", "launch_thread", "allocate", "Allocate", "allocate_const", "realize",
-    "Assert",
+    "Assert", "decl_scalar",
 )  # fmt: skip
 POINTERS = ("handle", "Ptr", "ptr", "buffer_var")
 
@@ -77,6 +77,8 @@ def read_scoped(reader: TirReader, name: str, call: ast.Call, target: ast.Name |
             return read_constant(reader, call, _wanted(reader, call, target))
         case "realize":
             return _realize(reader, call)
+        case "decl_scalar":
+            return _read_scalar(reader, call, _wanted(reader, call, target))
         case _:
             return _assertion(reader, call)
 
@@ -253,6 +255,19 @@ def _buffer(reader: TirReader, name: str, call: ast.Call, target: ast.Name) -> S
     notes = read_attributes(reader.context, values["annotations"]) if "annotations" in values else NO_ATTRS
     reader.scope.define(target.id, buffer)
     return declared(buffer, data, notes)
+
+
+def _read_scalar(reader: TirReader, call: ast.Call, target: ast.Name) -> Scoped:
+    """Read `x = T.decl_scalar(T.float32, data=p)`, which TVM prints for a buffer of one element at a pointer."""
+    values = given(reader.context, call, "dtype data scope elem_offset", 2)
+    dtype = ast.copy_location(ast.Constant(reader.dtype(values.pop("dtype"))), call)
+    shape = ast.copy_location(ast.Tuple([ast.copy_location(ast.Constant(1), call)], ast.Load()), call)
+    keywords = [ast.copy_location(ast.keyword(name, value), call) for name, value in values.items()]
+    made = _buffer(
+        reader, "decl_buffer", ast.copy_location(ast.Call(call.func, [shape, dtype], keywords), call), target
+    )
+    reader.facts.scalars.add(reader.buffer(target))
+    return made
 
 
 def read_view(reader: TirReader, target: ast.Name, source: Buffer, call: ast.Call) -> Scoped:
