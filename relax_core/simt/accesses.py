@@ -10,7 +10,7 @@ from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.findings import text_of
 from relax_core.simt.hazards import Access, Race, Shadow
-from relax_core.simt.lanes import Mask
+from relax_core.simt.lanes import Array, Mask
 from relax_core.simt.memory import Bools, Memory, Registers, View
 from relax_core.simt.state import State, unsupported
 from relax_core.simt.values import Partly, Value, data_of, lanes_first, undefined_in, with_undefined
@@ -125,7 +125,7 @@ class Accesses:
     def _loaded(self, view: View, index: Plain, node: Node, mask: Mask, *, is_atomic: bool) -> Value:
         memory, at = view.memory, self._elements(view, index)
         if memory.on_the_way is not None:
-            self._note_on_the_way(view, at, node, mask, "reads")
+            self._note_on_the_way(view, at, node, mask, is_write=False)
         elements = memory.raw.view(view.dtype)
         data = elements[at]
         self._state.launch.traffic.note(view, at, (node, "load"), mask, self._lanes)
@@ -175,8 +175,8 @@ class Accesses:
         of = self._of_lanes(view, at, node, mask, is_atomic=is_atomic)
         if not len(of.cells):
             return
-        if memory.on_the_way is not None:
-            self._note_on_the_way(view, at, node, mask, "writes")
+        if memory.on_the_way is not None or memory.sources is not None:
+            self._note_on_the_way(view, at, node, mask, is_write=True)
         self._state.launch.traffic.note(view, at, (node, "store"), mask, lanes)
         data = np.asarray(data_of(value)).astype(view.dtype, copy=False)
         width = at.shape[1] if is_array(at) and at.ndim == 2 else 0
@@ -243,31 +243,44 @@ class Accesses:
 
     def send(self, buffer: Buffer, index: Plain, node: Node, mask: Mask, *, is_on_the_way: bool) -> None:
         """Note that an asynchronous copy goes to an element of each lane of `mask`, or has come there."""
-        place = self._place(buffer, node)
-        if not isinstance(place, View):
-            unsupported(node, "an asynchronous copy into registers")
-        found, outside = self._index(place, (index,), node, mask)
-        inside = mask if outside is None else self._lanes.full(mask) & ~outside
-        of = self._of_lanes(place, self._elements(place, found), node, inside)
-        memory = place.memory
+        memory, cells = self._copied(buffer, index, node, mask)
         if memory.on_the_way is None:
             memory.on_the_way = np.zeros(len(memory.written), np.bool_)
-        memory.on_the_way[of.cells] = is_on_the_way
+        memory.on_the_way[cells] = is_on_the_way
 
-    def _note_on_the_way(self, view: View, at: Plain, node: Node, mask: Mask, does: str) -> None:
-        memory = view.memory
-        assert memory.on_the_way is not None
-        if not memory.on_the_way.any():
-            return
-        of = self._of_lanes(view, at, node, mask)
-        early = memory.on_the_way[of.cells]
-        if early.any():
-            place = self._lanes.grid.place(int(of.thread[early][0]))
-            message = (
-                f"`{text_of(node)}` {does} `{view.buffer.name}` while an asynchronous copy is on the way there: "
-                f"{place} {does} it before the thread that copies has waited"
+    def take(self, buffer: Buffer, index: Plain, node: Node, mask: Mask, *, is_on_the_way: bool) -> None:
+        """Note that an asynchronous copy comes from an element of each lane of `mask`, or has taken it."""
+        memory, cells = self._copied(buffer, index, node, mask)
+        if memory.sources is None:
+            memory.sources = np.zeros(len(memory.written), np.int32)
+        np.add.at(memory.sources, cells, 1 if is_on_the_way else -1)
+
+    def _copied(self, buffer: Buffer, index: Plain, node: Node, mask: Mask) -> tuple[Memory, Array]:
+        place = self._place(buffer, node)
+        if not isinstance(place, View):
+            unsupported(node, "an asynchronous copy of registers")
+        found, outside = self._index(place, (index,), node, mask)
+        inside = mask if outside is None else self._lanes.full(mask) & ~outside
+        return place.memory, self._of_lanes(place, self._elements(place, found), node, inside).cells
+
+    def _note_on_the_way(self, view: View, at: Plain, node: Node, mask: Mask, *, is_write: bool) -> None:
+        memory, does = view.memory, "writes" if is_write else "reads"
+        found = [(memory.on_the_way, f"on the way there: {{}} {does} it before the thread that copies has waited")]
+        if is_write:
+            found.append(
+                (memory.sources, "taking it from there: {} writes it before the thread that copies has waited")
             )
-            self._state.launch.findings.add("GP017", message, node, of.cells[early], "cell")
+        for table, why in found:
+            if table is None or not table.any():
+                continue
+            of = self._of_lanes(view, at, node, mask)
+            early = table[of.cells] != 0
+            if early.any():
+                place = self._lanes.grid.place(int(of.thread[early][0]))
+                message = (
+                    f"`{text_of(node)}` {does} `{view.buffer.name}` while an asynchronous copy is {why.format(place)}"
+                )
+                self._state.launch.findings.add("GP017", message, node, of.cells[early], "cell")
 
     def flush(self) -> None:
         """Look at the reads that wait, in front of a barrier that does not order all threads."""

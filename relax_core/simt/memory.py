@@ -32,10 +32,25 @@ class Memory:
         self.is_all_written = False
         self.on_the_way: Bools | None = None
         """Which cells an asynchronous copy goes to that nobody has waited for; `None` if no copy ever went here."""
+        self.sources: Array | None = None
+        """How many copies that nobody has waited for come from each cell; `None` if no copy ever came from here."""
 
     def clear(self) -> None:
         """Be as it was made."""
-        self.raw[:], self.written[:], self.is_all_written, self.on_the_way = 0, False, False, None
+        self.raw[:], self.written[:], self.is_all_written = 0, False, False
+        self.on_the_way = self.sources = None
+
+    def copied(self) -> tuple[Array, ...]:
+        """Return what is there, to come back to."""
+        kept = (self.raw, self.written, np.asarray(self.is_all_written), self.on_the_way, self.sources)
+        return tuple(np.zeros(0) if item is None else item.copy() for item in kept)
+
+    def restore(self, kept: tuple[Array, ...]) -> None:
+        """Be as when a copy was made."""
+        raw, written, is_all_written, on_the_way, sources = kept
+        self.raw[:], self.written[:], self.is_all_written = raw, written, bool(is_all_written)
+        self.on_the_way = on_the_way.copy() if on_the_way.size else None
+        self.sources = sources.copy() if sources.size else None
 
     def note_written(self, cells: Array) -> None:
         """Note that cells hold values."""

@@ -35,6 +35,10 @@ class Flight:
     places: tuple[Plain, ...]
     values: tuple[Value, ...]
     mask: Mask
+    source: Buffer
+    sources: tuple[Plain, ...]
+    """Where each element comes from, for the lanes of `taken`."""
+    taken: Mask
     group: int
     """Its number among those that were committed; `OPEN_GROUP` before."""
 

@@ -211,6 +211,27 @@ def fragments() -> str:
     )
 
 
+def test_what_a_copy_comes_from_is_not_written_before_it_has_arrived() -> None:
+    text = f"""{HEAD}def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    tx = T.launch_thread("threadIdx.x", 64)
+    S = T.alloc_shared((64,), "float32")
+    T.s_tir.cp_async_raw("float32", S.data, tx, A.data, tx, 4)
+    T.ptx.cp.async_.commit_group()
+    A[tx] = T.float32(0)
+    T.ptx.cp.async_.wait_group(0)
+    B[tx] = S[tx]
+"""
+    module = rc.parse(text, "copy.py")
+    (told,) = rc.simulate(module).diagnostics
+    assert (told.code, told.span is not None and told.span.line) == ("GP017", 9)
+    assert "`A` while an asynchronous copy is taking it from there: block 0, thread 0" in told.message
+    view = rc.threads(module, "main").go("end")
+    assert view.threads is not None
+    assert view.threads.reported == (2,)
+    store = "    A[tx] = T.float32(0)\n"
+    assert codes_of(text.replace(store, "").replace("    B[tx]", f"{store}    B[tx]")) == []
+
+
 def test_fragments_of_wmma_are_multiplied() -> None:
     text = fragments()
     a, b = made_up((16, 16), "float16", 1), made_up((16, 16), "float16", 2)

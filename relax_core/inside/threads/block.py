@@ -234,7 +234,7 @@ class BlockRun:
             warps,
             whole,
             {node: item for node, item in state.allocated.items() if isinstance(item, Memory)},
-            tuple((item, _kept_memory(item)) for item in self.memories),
+            tuple((item, item.copied()) for item in self.memories),
             tuple((memory, shadow, shadow.copied()) for memory, shadow in state.shadow_of.items()),
             tuple((memory, (of[0].copy(), of[1].copy())) for memory, of in self.touches.of.items()),
             (state.barriers.of_block.copy(), state.barriers.of_warp.copy()),
@@ -264,20 +264,14 @@ class BlockRun:
         state = self.whole.state
         self.clock, self._last = kept.clock, kept.last
         _refill(state.allocated, kept.allocated)
-        for memory, (raw, written, is_all_written, *on_the_way) in kept.memories:
-            memory.raw[:], memory.written[:], memory.is_all_written = raw, written, bool(is_all_written)
-            memory.on_the_way = on_the_way[0].copy() if on_the_way else None
+        for memory, known in kept.memories:
+            memory.restore(known)
         state.shadow_of.clear()
         for memory, shadow, known in kept.shadows:
             shadow.restore(known)
             state.shadow_of[memory] = shadow
         self.touches.of = {memory: (counts.copy(), last.copy()) for memory, (counts, last) in kept.touches}
         state.barriers.of_block[:], state.barriers.of_warp[:] = kept.barriers
-
-
-def _kept_memory(memory: Memory) -> tuple[Array, ...]:
-    on_the_way = () if memory.on_the_way is None else (memory.on_the_way.copy(),)
-    return memory.raw.copy(), memory.written.copy(), np.asarray(memory.is_all_written), *on_the_way
 
 
 def _lanes(warp: WarpRun) -> npt.NDArray[np.bool_]:

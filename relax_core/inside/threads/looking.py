@@ -251,6 +251,9 @@ class _Watch(Accesses):
     def send(self, buffer: Buffer, index: Plain, node: Node, mask: Mask, *, is_on_the_way: bool) -> None:
         """Leave it at what is on the way."""
 
+    def take(self, buffer: Buffer, index: Plain, node: Node, mask: Mask, *, is_on_the_way: bool) -> None:
+        """Leave it at what is on the way."""
+
     def _shadow(self, memory: Memory) -> None:
         return None
 

@@ -1,7 +1,7 @@
 """Asynchronous copies: what a thread copies is there when it waits for it, and for the others behind a barrier.
 
 Copies since the last commit are a group; a wait lets all but the newest groups of the thread arrive. Until then the
-elements that they go to are on the way: who reads or writes them before is told.
+elements that they go to are on the way: who reads or writes them before is told, and who writes what they come from.
 """
 
 from dataclasses import replace
@@ -68,15 +68,17 @@ class Copies:
         if rest and dtype_of(rest[0]) in ("bool", "int32"):
             chosen = np.asarray(data_of(evaluate(rest[0], mask))).astype(np.bool_)
             taken = self._expressions.narrowed(mask, chosen)[0]
-        values = [accesses.load(origin, (begin + at,), node, taken) for at in range(size_bytes // each)]
+        sources = tuple(begin + at for at in range(size_bytes // each))
+        values = [accesses.load(origin, (place,), node, taken) for place in sources]
         if chosen is not None:
             # Lanes whose condition does not hold fill up with zeros.
             zero = numpy_type(origin.dtype).type(0)
             values = [select(chosen, data_of(item), zero) for item in values]
         places = tuple(first + at for at in range(len(values)))
         state = self._expressions.state
-        state.flights.append(Flight(node, target, places, tuple(values), mask, OPEN_GROUP))
-        for place in places:
+        state.flights.append(Flight(node, target, places, tuple(values), mask, origin, sources, taken, OPEN_GROUP))
+        for source, place in zip(sources, places, strict=True):
+            accesses.take(origin, source, node, taken, is_on_the_way=True)
             accesses.send(target, place, node, mask, is_on_the_way=True)
 
     def _commit(self) -> None:
@@ -92,6 +94,8 @@ class Copies:
         here = [item for item in state.flights if OPEN_GROUP < item.group < state.group_count - left]
         state.flights[:] = [item for item in state.flights if item not in here]
         for flight in here:
+            for source in flight.sources:
+                accesses.take(flight.source, source, flight.node, flight.taken, is_on_the_way=False)
             for place, value in zip(flight.places, flight.values, strict=True):
                 accesses.send(flight.buffer, place, flight.node, flight.mask, is_on_the_way=False)
                 accesses.store(flight.buffer, (place,), value, flight.node, flight.mask)
