@@ -107,8 +107,10 @@ def _on_film(action: FilmAction) -> None:
 
 
 def _view() -> DiffTab:
-    view = state(FocusState).view
-    return _VIEWS[_VIEWS.index(view)] if view in _VIEWS else "both"
+    """Return how the stage is shown; of the source, which no pass has changed, there is no graph to compare."""
+    focus = state(FocusState)
+    default = "text" if focus.stage == 0 else "both"
+    return _VIEWS[_VIEWS.index(focus.view)] if focus.view in _VIEWS else default
 
 
 def _first_shown(pipeline: Pipeline) -> int:

@@ -12,7 +12,7 @@ from relax_core.lessons.model import Predict
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
-from views.lessons.steps import open_prediction
+from views.lessons.steps import open_lesson_file, open_prediction
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.guide import ask_for_paragraph
@@ -192,12 +192,10 @@ def _show_graph(view: SourceView, height: str) -> None:
 
 
 def _withheld(source: SourceView, asked: Predict) -> SourceView:
-    """Leave out of a text what would tell the answer that a lesson waits for: problems, types of names, counts."""
+    """Leave out of a text what would tell the answer that a lesson waits for: problems, and the types of names."""
     problems = () if asked.is_of_problems else source.code.problems
     names = () if asked.told_by_graph else source.code.names
-    return msgspec.structs.replace(
-        source, summary="", code=msgspec.structs.replace(source.code, problems=problems, names=names)
-    )
+    return msgspec.structs.replace(source, code=msgspec.structs.replace(source.code, problems=problems, names=names))
 
 
 with page():
@@ -221,7 +219,8 @@ with page():
     else:
         with chips:
             note(source.dialect)
-            if source.summary:
+            # A lesson asks for such counts.
+            if open_lesson_file() is None:
                 note(source.summary)
             if source.offers_layout:
                 chip("layout lost: Restore layout", "orange")
