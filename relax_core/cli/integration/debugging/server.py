@@ -5,6 +5,7 @@ import contextlib
 import queue
 import sys
 import threading
+import traceback
 from typing import BinaryIO, Final
 
 import msgspec
@@ -97,6 +98,7 @@ class Server:
         except RequestError:
             raise
         except Exception as error:  # the request boundary: our mistake must not end the editor's session
+            traceback.print_exc()
             raise RequestError(f"Mistake in RelaxScope: {type(error).__name__}: {error}") from error
 
     def _cancel(self, request: Request) -> None:
