@@ -20,6 +20,7 @@ PAGES = "tests/views/"
 COMPILER_NAMES = ("g++", "gcc", "clang++", "clang")
 OLD_TVM = REPOSITORY / ".venv" / "apache-tvm-0.25"
 """The environment with apache-tvm 0.25 that `tools/set_up.sh` makes."""
+DEBUG_CLIENT = REPOSITORY / "node_modules/@vscode/debugadapter-testsupport"
 
 # The same examples in every run, however long a busy machine takes for them; `HYPOTHESIS_PROFILE=default` looks for
 # others, and for more.
@@ -60,6 +61,10 @@ def missing() -> dict[str, str]:
         found["tvm"] = f"Comparisons with TVM need a C compiler and were deselected: none of {names} was found."
     if not (OLD_TVM / "installed").exists():
         found["old_tvm"] = f"The recorder was not tested with apache-tvm 0.25: {OLD_TVM} was not made."
+    if not (DEBUG_CLIENT.is_dir() and shutil.which("node")):
+        found["node"] = (
+            "The client of VS Code held no session with the debug adapter: Node.js or its package is missing."
+        )
     return found
 
 

@@ -1,6 +1,5 @@
 """The debug adapter, asked over its standard input and output, as an editor asks it."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ SAMPLES = REPOSITORY / "samples"
 LOOP = SAMPLES / "relax/loop.py"
 IN_PLACE = SAMPLES / "relax/inplace_update.py"
 ZERO_DIVISOR = SAMPLES / "errors/jt_zero_divisor.py"
-CLIENT = REPOSITORY / "node_modules/@vscode/debugadapter-testsupport"
 ENDLESS = SAMPLES / "errors/jt_endless_loop.py"
 PAIR = """\
 from tvm.script import ir as I
@@ -496,9 +494,7 @@ def test_what_is_no_request_is_refused(editor: Editor) -> None:
         editor.ask("attach")
 
 
-@pytest.mark.skipif(
-    not (CLIENT.is_dir() and shutil.which("node")), reason="needs Node.js and the packages of package.json"
-)
+@pytest.mark.node
 def test_the_client_that_tests_the_adapters_of_vs_code_holds_a_session() -> None:
     command = ("node", "tests/engine/debug_client.mjs", sys.executable, str(LOOP), str(FOLLOWING))
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
