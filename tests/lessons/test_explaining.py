@@ -67,6 +67,8 @@ def test_words_of_the_glossary_are_found_as_words_and_not_in_code() -> None:
     text = "Two dataflow blocks and a prim func; the word frameworks is none, nor is `span`.\n```python\nspan\n```\n"
     assert [word for word, _ in terms_in(text)][:2] == ["dataflow block", "prim func"]
     assert not {"frame", "span"} & {word for word, _ in terms_in(text)}
+    assert terms_in("Nothing is checked at run time, nor at the same time.") == ()
+    assert [word for word, _ in terms_in("Who owns which bytes at each *time*?")] == ["time"]
     # What a session is to those who work on RelaxScope is not what a lesson means by a program or a request.
     assert terms_in("A program has a request.") == ()
     assert {"program", "request"} <= {word for term in terms() if term.is_internal for word in term.words}

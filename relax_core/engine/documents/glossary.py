@@ -22,6 +22,8 @@ class Term:
     meaning: str
     is_internal: bool = False
     """Whether a program that is looked at has nothing to do with it."""
+    is_everyday: bool = False
+    """Whether it is a word of everyday English as well, so that a text means the term only where it emphasises it."""
 
     @property
     def title(self) -> str:
@@ -35,7 +37,12 @@ def terms() -> tuple[Term, ...]:
     text = (FOLDER / "glossary.md").read_text(encoding="utf-8")
     _, *parts = _SECTION.split(text)
     return tuple(
-        Term(tuple(word.strip(" `") for word in words.split(",")), meaning, section == _INTERNAL)
+        Term(
+            tuple(word.strip(" `*") for word in words.split(",")),
+            meaning,
+            is_internal=section == _INTERNAL,
+            is_everyday=words.startswith("*"),
+        )
         for section, part in zip(parts[::2], parts[1::2], strict=True)
         for words, meaning in _ROW.findall(part)
     )
@@ -46,11 +53,13 @@ def terms_in(text: str) -> tuple[tuple[str, Term], ...]:
     plain = _FENCE.sub(" ", text)
     found: list[tuple[int, str, Term]] = []
     for term in (term for term in terms() if not term.is_internal):
-        places = [(use.start(), word) for word in term.words if (use := _use(word, plain)) is not None]
+        mark = "*" if term.is_everyday else ""
+        places = [(use.start(), word) for word in term.words if (use := _use(word, plain, mark)) is not None]
         if places:
             found.append((*min(places), term))
     return tuple((word, term) for _, word, term in sorted(found, key=lambda item: item[0]))
 
 
-def _use(word: str, text: str) -> re.Match[str] | None:
-    return re.search(rf"(?<![\w`]){re.escape(word)}(?:e?s)?(?![\w`])", text, re.IGNORECASE)
+def _use(word: str, text: str, mark: str) -> re.Match[str] | None:
+    around = re.escape(mark)
+    return re.search(rf"(?<![\w`]){around}{re.escape(word)}(?:e?s)?{around}(?![\w`])", text, re.IGNORECASE)
