@@ -206,11 +206,12 @@ class Fold(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """Two texts side by side."""
+    """Two texts side by side, or one alone."""
 
     before_title: str
     """Such as `Before · Normalize`."""
     after_title: str
+    """Empty if it is the same text, which stands alone."""
     rows: tuple[DiffRow, ...]
     folds: tuple[Fold, ...] = ()
     added_count: int = 0

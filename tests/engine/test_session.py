@@ -74,7 +74,9 @@ def test_every_view_of_a_sound_sample_is_made(session: Session, path: str) -> No
     stages = ask(session, PipelineOf(that)).stages
     assert not any(stage.problems for stage in stages)
     for stage in stages:
-        assert ask(session, StageOf(that, stage.index)).diff.rows
+        diff = ask(session, StageOf(that, stage.index)).diff
+        assert diff.rows
+        assert bool(diff.after_title) == (stage.index > 0)
         if stage.is_changed:
             ask(session, CompareGraph(that, stage.index))
     for stage in (0, len(stages) - 1):

@@ -178,3 +178,12 @@ def test_a_breakpoint_stops_only_where_its_condition_holds(page: Page, app_url: 
     page.reload()
     expect(stepper).to_have_attribute("data-at", str(first))
     expect(stepper.get_by_label("Condition of line")).to_have_value("i == 2 or i == 4")
+
+
+@pytest.mark.browser
+def test_the_source_stands_alone_on_the_passes_page(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/passes?sample=relax/mlp.py&stage=0")
+    expect(page.get_by_role("region", name="Source", exact=True)).to_contain_text("R.nn.softmax")
+    expect(page.locator(".half")).to_have_count(1)
+    page.goto(f"{app_url}/passes?sample=relax/mlp.py&pipeline=LegalizeOps&stage=1&view=text")
+    expect(page.locator(".half")).to_have_count(2)

@@ -74,9 +74,10 @@ def stage(message: StageOf, context: RequestContext) -> StageView:
     log = known[number - 1].log if number else text_views.NO_LOG
     is_refused = number > 0 and known[number - 1].left_module is not known[number - 1].after
     left = "Ill-formed after" if is_refused else "After"
+    titles = (f"Before · {names[previous]}", f"{left} · {names[number]}") if number else (names[0], "")
     diff = diff_pages(
-        Page(f"Before · {names[previous]}", before, opened.compilation.index(previous), header_length(before.text)),
-        Page(f"{left} · {names[number]}", after, opened.compilation.index(number), header_length(after.text)),
+        Page(titles[0], before, opened.compilation.index(previous), header_length(before.text)),
+        Page(titles[1], after, opened.compilation.index(number), header_length(after.text)),
         log,
     )
     code = printed_text(after, opened.compilation.index(number), names[number])

@@ -50,11 +50,12 @@ export class Sides {
     const key = el("span", { class: "kbd", "aria-hidden": "true" }, "w");
     const wrap = { title: "Long lines on several rows (w)", "aria-pressed": "true", click: asks.toggleWrap };
     this.wrapButton = el("button", { type: "button", class: "chip wrap", ...wrap }, "Wrap ", key);
-    this.halves = [this.half(0, model.before_title), this.half(1, model.after_title)];
+    const titles = [model.before_title, model.after_title].filter((title) => title);
+    this.halves = titles.map((title, which) => this.half(which ? 1 : 0, title, which === titles.length - 1));
     this.element.append(...this.halves.map((half) => half.box));
   }
 
-  private half(which: Which, title: string): Half {
+  private half(which: Which, title: string, isLast: boolean): Half {
     const lines = el("div", { class: "code lines" });
     const rows = new Rows(this.element, lines, (place) => this.itemOf(half, place));
     const find = new Find(this.root, title, {
@@ -63,7 +64,7 @@ export class Sides {
       redraw: () => rows.refresh(),
     });
     const words = el("span", { class: "title", title }, title);
-    const name = el("div", { class: "name" }, words, find.element, which ? this.wrapButton : "");
+    const name = el("div", { class: "name" }, words, find.element, isLast && this.wrapButton);
     const box = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, name, lines);
     const half: Half = { which, box, lines, rows, find, texts: [] };
     return half;
@@ -71,7 +72,7 @@ export class Sides {
 
   /** How many columns of text a side has room for. */
   room(): number {
-    return columnsIn(this.root, this.root.clientWidth / 2 - BESIDE_TEXT);
+    return columnsIn(this.root, this.root.clientWidth / this.halves.length - BESIDE_TEXT);
   }
 
   /** Whether the room for a side is another one than what its lines are wrapped for. */

@@ -246,10 +246,11 @@ export interface DevicesView {
   readonly problems: readonly Problem[];
 }
 
-/** Two texts side by side. */
+/** Two texts side by side, or one alone. */
 export interface Diff {
   /** Such as `Before · Normalize`. */
   readonly before_title: string;
+  /** Empty if it is the same text, which stands alone. */
   readonly after_title: string;
   readonly rows: readonly DiffRow[];
   readonly folds: readonly Fold[];
