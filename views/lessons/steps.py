@@ -22,8 +22,8 @@ from views.worker.connection import ask
 from views.worker.program import given_program
 from views.worker.tables import table_text
 
-REST_HELD: Final = "The rest is shown once the question is answered."
-"""What a page says that tells less while a prediction waits for its answer."""
+WAITING: Final = "Waiting for your answer"
+"""What a page says that tells less while a prediction is open."""
 _PROBLEM: Final = "lesson.problem"
 
 

@@ -9,11 +9,11 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsN
 from relax_core.present.escape import file_name
 from relax_core.present.regions.target_marks import NONE, category_of
 from views.lessons.alone import show_alone
-from views.lessons.steps import REST_HELD, held_back
+from views.lessons.steps import WAITING, held_back
 from views.pages.devices.devices.component import DevicesAction, devices
 from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
-from views.shell.frame import bar, group, note, page, status_line
+from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import ask_for_paragraph
 from views.shell.heights import pane_height, stacked_height
 from views.shell.selecting import graph_of, on_graph
@@ -204,7 +204,7 @@ with page():
         _explain(source)
     elif held_back("devices") is not None:
         with choosing:
-            note(REST_HELD)
+            chip(WAITING, "blue")
         show_alone("devices", source)
     else:
         with choosing:

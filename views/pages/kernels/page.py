@@ -8,13 +8,13 @@ from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
 from views.lessons.alone import show_alone
-from views.lessons.steps import REST_HELD, held_back
+from views.lessons.steps import WAITING, held_back
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
 from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure, show_offer
-from views.shell.frame import bar, group, note, page, status_line
+from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import pane_height
 from views.shell.navigation import open_line
 from views.state.session import line_of_part, select, state
@@ -166,7 +166,7 @@ with page():
     is_chosen = has_threads and bool(state(KernelsState).threads)
     if is_held:
         with choosing:
-            note(REST_HELD)
+            chip(WAITING, "blue")
         show_alone("kernels", source)
         detail = ""
     elif is_chosen:

@@ -10,12 +10,12 @@ from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Prog
 from relax_core.present.escape import file_name
 from relax_core.present.models import Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
-from views.lessons.steps import REST_HELD, held_back
+from views.lessons.steps import WAITING, held_back
 from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.running import show_run
 from views.pages.partition.state import PartitionState
 from views.shell.failures import show_failure
-from views.shell.frame import bar, group, note, page, status_line
+from views.shell.frame import bar, chip, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_line
 from views.shell.selecting import graph_of, on_graph, show_inspector
@@ -310,7 +310,7 @@ with page():
             show_failure(view)
         elif held_back("partition") is not None:
             with running:
-                note(REST_HELD)
+                chip(WAITING, "blue")
             _show(_withheld(view), source, program, problems)
         else:
             detail = _balance(view)
