@@ -210,11 +210,11 @@ class Shadow:
             self._nodes.append(node)
         return self._number_of[node]
 
-    def _met(self, access: Access, hazard: Hazard, accessors: Accessors, first: int = 0) -> list[Race]:
-        """Return the races with those who accessed the cells in one way, from place `first` on."""
+    def _met(self, access: Access, hazard: Hazard, accessors: Accessors) -> list[Race]:
+        """Return the races with those who accessed the cells in one way."""
         return [
             race
-            for place in range(first, accessors.count)
+            for place in range(accessors.count)
             for race in self._races(access, hazard, accessors.meets(access, place), (accessors, place))
         ]
 
