@@ -18,7 +18,24 @@ def server_of(url: str) -> int:
 
 def workers_of(server: int) -> frozenset[int]:
     """Return the workers of a server, which its fork server forked: one for each session that asked for something."""
-    return frozenset(worker for forking in fork_servers_of(server) for worker in _children(forking))
+    return frozenset(pid for pid in _forked_of(server) if not _gives_way(pid))
+
+
+def compilers_of(server: int) -> frozenset[int]:
+    """Return the compile processes that the fork server of a server forked."""
+    return frozenset(pid for pid in _forked_of(server) if _gives_way(pid))
+
+
+def _forked_of(server: int) -> Iterator[int]:
+    return (pid for forking in fork_servers_of(server) for pid in _children(forking))
+
+
+def _gives_way(process: int) -> bool:
+    """Tell whether a process has a low priority, as those have that compile ahead."""
+    try:
+        return os.getpriority(os.PRIO_PROCESS, process) > 0
+    except ProcessLookupError:
+        return False
 
 
 def fork_servers_of(server: int) -> frozenset[int]:

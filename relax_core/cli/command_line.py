@@ -23,7 +23,6 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.process import starting
 from relax_core.engine.process.client import Client
-from relax_core.engine.process.launch import launched
 
 _STATUSES = (
     "COMMAND --help lists the arguments of a command. Exit status: 0; 1 for a program with a diagnostic, values that "
@@ -78,7 +77,7 @@ def _carried_out(options: argparse.Namespace) -> int:
     if options.in_process:
         return _done(in_process.InProcess(), options)
     kind = progress.TerminalClient if sys.stderr is not None and sys.stderr.isatty() else Client  # pyright: ignore[reportUnnecessaryComparison]  # it may have been closed
-    client = kind(start=two_workers.forked if options.has_two_workers else launched)
+    client = kind(launcher=two_workers.forked_workers() if options.has_two_workers else None)
     try:
         # It loads while the command reads its files.
         client.start()

@@ -14,10 +14,8 @@ import msgspec
 from relax_core.cli.terminal import Engine
 from relax_core.engine.debug.replies import Bisection, FormRuns
 from relax_core.engine.debug.requests import BisectRecordedOf, RunFormsOf
-from relax_core.engine.limits import Limits
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.forked import forked_workers
-from relax_core.engine.process.launch import Process, WorkerEnds
 from relax_core.engine.protocol import Failure
 from relax_core.engine.splicing.printed import is_printed
 
@@ -27,11 +25,6 @@ _WHOLE: Final = re.compile(r"^\s*@R\.function", re.MULTILINE)
 _DEFINED: Final = re.compile(r"^\s*def (\w+)\(", re.MULTILINE)
 _KERNELS_WEIGHT: Final = 100_000
 """What it takes to compile the kernels that a form of prim funcs changed, in characters that are read."""
-
-
-def forked(limits: Limits, ends: WorkerEnds) -> Process:
-    """Start one of the workers: a process that has loaded the package once forks both."""
-    return forked_workers().start(limits, ends)
 
 
 def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) -> Bisection | Failure:
@@ -45,7 +38,7 @@ def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) ->
         return engine.request(message)
     shared = Shared(parts)
     last, until = shared.from_behind(), shared.from_front()
-    with Client(start=forked) as other:
+    with Client(launcher=forked_workers()) as other:
         second = _Second(other, message, shared, last)
         second.start()
         while until:

@@ -6,4 +6,4 @@ from relax_core.engine.process.forked import forked_workers
 
 def forked_client() -> Client:
     """A client whose workers are forked, as those of the pages are: one that is lost is replaced at once."""
-    return Client(start=forked_workers().start)
+    return Client(launcher=forked_workers())

@@ -15,6 +15,8 @@ import pytest
 
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.compile_service import CompileService
+from relax_core.engine.process.forked import ForkedWorkers
+from relax_core.engine.process.launch import Launcher, NewProcesses
 from relax_core.engine.protocol import Program, RunOf
 from relax_core.jit.compilation.cache import ObjectCache
 from relax_core.jit.compilation.cache_directory import VARIABLE
@@ -50,11 +52,16 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(params=[NewProcesses, ForkedWorkers], ids=["anew", "forked"])
+def launcher(request: pytest.FixtureRequest) -> Launcher:
+    return request.param()
+
+
 @pytest.fixture
-def descriptor(directory: Path) -> Iterator[int]:
+def descriptor(directory: Path, launcher: Launcher) -> Iterator[int]:
     """A worker's end of the socket of a service."""
     before = threads()
-    service = CompileService(dict(os.environ))
+    service = CompileService(launcher)
     number = os.dup(service.descriptor)
     service.detach()
     (thread,) = [item for item in threads() if item not in before]
@@ -88,12 +95,34 @@ def kernels(*sizes: int) -> list[Request]:
     return [item for item in found if item is not None]
 
 
+def test_a_forked_one_is_as_confined_as_one_that_is_started_anew(directory: Path) -> None:
+    found: list[tuple[str, ...]] = []
+    for launcher in (NewProcesses(), ForkedWorkers()):
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            process = launcher.compiler(theirs.fileno(), str(directory))
+            theirs.close()
+            # It has answered, so that it is confined.
+            assert Descriptors(ours.fileno(), ours.fileno()).compile(SOURCE) is not None
+            about = Path(f"/proc/{process.pid}")
+            status = [line for line in (about / "status").read_text().splitlines() if line.startswith("Seccomp")]
+            links = (str(path.readlink()) for path in (about / "fd").iterdir())
+            sockets = sum(link.startswith("socket:") for link in links)
+            priority = os.getpriority(os.PRIO_PROCESS, process.pid)
+            network = os.readlink(about / "ns" / "net") != os.readlink("/proc/self/ns/net")
+            found.append(((about / "limits").read_text(), *status, f"{sockets} {priority} {network}"))
+        assert process.wait(60) == 0
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("is_answered", [False, True], ids=["nothing unread", "an answer unread"])
-def test_what_a_worker_leaves_is_made_when_it_is_gone(directory: Path, *, is_answered: bool) -> None:
+def test_what_a_worker_leaves_is_made_when_it_is_gone(
+    directory: Path, launcher: Launcher, *, is_answered: bool
+) -> None:
     target, cache, asked = Target(), ObjectCache(directory), kernels(6, 7, 8)
     works = (SOURCE, *asked)
     before = threads()
-    service = CompileService(dict(os.environ))
+    service = CompileService(launcher)
     connection = Descriptors(service.descriptor, service.descriptor)
     if is_answered:
         content = asked[0].content

@@ -27,7 +27,7 @@ def forking() -> ForkedWorkers:
 
 @pytest.fixture
 def client(forking: ForkedWorkers) -> Iterator[Client]:
-    with Client(start=forking.start) as made:
+    with Client(launcher=forking) as made:
         yield made
 
 
@@ -51,7 +51,7 @@ def test_a_forked_worker_is_as_confined_as_one_that_is_started_anew(client: Clie
 
 
 def test_a_worker_holds_nothing_of_another_one(forking: ForkedWorkers) -> None:
-    with Client(start=forking.start) as one, Client(start=forking.start) as two:
+    with Client(launcher=forking) as one, Client(launcher=forking) as two:
         pids = worker(one), worker(two)
         assert pids[0] != pids[1]
         sockets = [{os.readlink(item) for item in Path(f"/proc/{pid}/fd").iterdir()} for pid in pids]
@@ -87,15 +87,15 @@ def test_when_the_fork_server_is_killed_another_one_takes_its_place(client: Clie
 
 def test_without_a_fork_server_a_worker_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forked, "_MODULE", "relax_core.engine.process.nothing")
-    with Client(start=ForkedWorkers().start) as client:
+    with Client(launcher=ForkedWorkers()) as client:
         assert worker(client) not in workers_of(os.getpid())
 
 
 def test_a_worker_has_the_environment_of_its_time(forking: ForkedWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Client(start=forking.start) as client:
+    with Client(launcher=forking) as client:
         first = worker(client)
     monkeypatch.setenv("TZ", "Pacific/Apia")
-    with Client(start=forking.start) as client:
+    with Client(launcher=forking) as client:
         second = worker(client)
         environment = Path(f"/proc/{second}/environ").read_bytes().split(b"\0")
     assert first != second
@@ -107,7 +107,7 @@ import os, signal
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.forked import forked_workers
 from relax_core.engine.protocol import Samples
-client = Client(start=forked_workers().start)
+client = Client(launcher=forked_workers())
 client.request(Samples())
 print(client.status().pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

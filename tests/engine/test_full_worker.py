@@ -10,7 +10,7 @@ from relax_core.engine.limits import MEGABYTE, Limits
 from relax_core.engine.process import client as client_module
 from relax_core.engine.process import launch
 from relax_core.engine.process.client import Client
-from relax_core.engine.process.launch import Start
+from relax_core.engine.process.launch import Launcher
 from relax_core.engine.process.worker_process import WorkerProcess
 from relax_core.engine.protocol import Check, Execute, Failure, Open, Request, SourceView
 from tests.engine.programs import HEADER, SMALL, program
@@ -110,8 +110,8 @@ def test_what_waits_behind_a_request_that_ends_the_worker_is_answered() -> None:
 def test_what_a_worker_loads_for_its_first_run_does_not_make_it_full(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[WorkerProcess] = []
 
-    def started(limits: Limits, start: Start) -> WorkerProcess:
-        made.append(WorkerProcess(limits, start))
+    def started(limits: Limits, launcher: Launcher) -> WorkerProcess:
+        made.append(WorkerProcess(limits, launcher))
         return made[-1]
 
     monkeypatch.setattr(client_module, "WorkerProcess", started)

@@ -27,7 +27,7 @@ class Holding:
     """A client and the latest replies of its worker. The client is closed with the session or with this object."""
 
     def __init__(self, session: str) -> None:
-        self.client = Client(start=forked_workers().start)
+        self.client = Client(launcher=forked_workers())
         self.replies = Replies()
         self.waits = itertools.count()
         self.is_over = threading.Event()

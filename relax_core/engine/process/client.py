@@ -19,7 +19,7 @@ import msgspec
 
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, within_inherited
 from relax_core.engine.process.allowance import Allowance, allowance, doing
-from relax_core.engine.process.launch import Start, launched
+from relax_core.engine.process.launch import Launcher, NewProcesses
 from relax_core.engine.process.sendable import NotSendableError, encode, not_sent
 from relax_core.engine.process.worker_causes import KEPT_TEXT, limit_reached, worded
 from relax_core.engine.process.worker_process import CANCELLED, Answers, CancelAsked, Ended, WorkerProcess
@@ -100,12 +100,12 @@ class _Asked(Generic[R]):
 class Client:
     """Talks to one worker, which is started by the first request and replaced when it dies.
 
-    `start` starts its process, anew by default; see `forked.ForkedWorkers` for one that many clients share.
+    `launcher` starts its processes, anew by default; see `forked.ForkedWorkers` for one that many clients share.
     """
 
-    def __init__(self, limits: Limits | None = None, start: Start = launched) -> None:
+    def __init__(self, limits: Limits | None = None, launcher: Launcher | None = None) -> None:
         self.limits = limits or Limits()
-        self._start_process = start
+        self._launcher = launcher or NewProcesses()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._worker: WorkerProcess | None = None
@@ -199,7 +199,7 @@ class Client:
             return None
         if self._worker is None or self._worker.is_dead:
             self._restart_count += self._worker is not None
-            self._worker = WorkerProcess(self.limits, self._start_process)
+            self._worker = WorkerProcess(self.limits, self._launcher)
         return self._worker
 
     def _answered(self, asked: _Asked[R]) -> R | Failure:
@@ -266,7 +266,7 @@ class Client:
         with self._lock:
             if self._worker is not worker or not worker.is_idle or worker.is_dead:
                 return
-            self._worker = WorkerProcess(self.limits, self._start_process)
+            self._worker = WorkerProcess(self.limits, self._launcher)
         worker.retire()
 
 

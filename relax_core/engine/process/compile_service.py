@@ -10,13 +10,13 @@ import os
 import resource
 import select
 import socket
-import subprocess
 import threading
 import time
 from pathlib import Path
 from typing import Final
 
 from relax_core.engine.limits import MEGABYTE, lower
+from relax_core.engine.process.launch import Launcher, Process
 from relax_core.engine.process.sandbox import filter_calls, leave_network
 from relax_core.jit.compilation import cache, compile_process
 
@@ -31,8 +31,8 @@ _CPU_SECONDS: Final = 600
 class CompileService:
     """Starts compile processes for one worker; `descriptor` is the worker's end of the socket."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        self._environment = environment
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
         self._ours, self._theirs = socket.socketpair()
         self._changed = threading.Condition()
         self._is_settled = False
@@ -78,23 +78,18 @@ class CompileService:
             self._is_settled = is_settled
             self._changed.notify_all()
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        number = self._ours.fileno()
+    def _start(self) -> Process:
         objects = cache.open_cache(is_writable=True)
-        directory = "" if objects is None else str(objects.directory)
-        return subprocess.Popen(
-            compile_process.command("engine.process.compile_service", str(number), directory),
-            pass_fds=(number,),
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        return self._launcher.compiler(self._ours.fileno(), "" if objects is None else str(objects.directory))
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process, then serve the socket `arguments[0]` with the cache in the directory `arguments[1]`."""
+    """Compile, as a process that was started anew, for the socket `arguments[0]`, with the directory `arguments[1]`."""
+    compile_behind(int(arguments[0]), arguments[1])
+
+
+def compile_behind(channel: int, directory: str) -> None:
+    """Confine this process, then serve a socket with the objects that are kept in a directory, if it is not ""."""
     leave_network()
     for kind, value in (
         (resource.RLIMIT_AS, _MEMORY_BYTES),
@@ -104,10 +99,9 @@ def main(arguments: list[str]) -> None:
     ):
         lower(kind, value)
     filter_calls(may_write=True)
-    number, directory = int(arguments[0]), arguments[1]
-    threading.Thread(target=_end_behind, args=(number,), daemon=True).start()
+    threading.Thread(target=_end_behind, args=(channel,), daemon=True).start()
     objects = cache.ObjectCache(Path(directory)) if directory else None
-    compile_process.serve(number, number, objects, IDLE_SECONDS)
+    compile_process.serve(channel, channel, objects, IDLE_SECONDS)
 
 
 def _end_behind(number: int) -> None:

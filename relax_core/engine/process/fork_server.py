@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
@@ -20,18 +21,20 @@ import msgspec
 from relax_core import late
 from relax_core.engine import toolchain
 from relax_core.engine.limits import Limits
-from relax_core.engine.process import starting, worker
+from relax_core.engine.process import compile_service, starting, worker
 from relax_core.engine.process.fork_messages import (
     DESCRIPTOR_COUNT,
     MESSAGE_BYTES,
     Exited,
     Fork,
+    ForkCompiler,
     Forked,
     Kill,
     News,
     Order,
     Refused,
 )
+from relax_core.jit.compilation import compile_process
 
 
 class ForkServer:
@@ -65,8 +68,10 @@ class ForkServer:
         try:
             order: Order = msgspec.msgpack.decode(data, type=Order)
             match order:
-                case Fork():
-                    self._fork(order, descriptors)
+                case Fork(number=number):
+                    self._fork(number, lambda: self._work(order.limits, *descriptors))
+                case ForkCompiler(number=number):
+                    self._fork(number, lambda: self._compile(order.directory, *descriptors))
                 case Kill(number=number) if number in self._pid_of:
                     # It has not been reaped, so that the number is still that of this worker.
                     os.kill(self._pid_of[number], signal.SIGKILL)
@@ -77,32 +82,43 @@ class ForkServer:
                 os.close(descriptor)
         return True
 
-    def _fork(self, order: Fork, descriptors: list[int]) -> None:
+    def _fork(self, number: int, become: Callable[[], None]) -> None:
         try:
             pid = os.fork()
         except OSError as error:
-            self._say(Refused(order.number, str(error)))
+            self._say(Refused(number, str(error)))
             return
         if pid == 0:
-            self._become_worker(order.limits, *descriptors)
-        self._pid_of[order.number] = pid
-        self._say(Forked(order.number, pid))
+            self._leave(become)
+        self._pid_of[number] = pid
+        self._say(Forked(number, pid))
 
-    def _become_worker(self, limits: Limits, channel: int, compiler: int, errors: int) -> NoReturn:
-        """Work as a process does that was started for it. The other end of `channel` has the worker's client."""
+    def _leave(self, become: Callable[[], None]) -> NoReturn:
+        """Be another process, which holds nothing of the fork server."""
+        status = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
-            os.dup2(errors, 2)
-            for descriptor in (self._woken, self._waking, errors):
+            for descriptor in (self._woken, self._waking):
                 os.close(descriptor)
             self._control.close()
-            worker.work(channel, limits, compiler)
-        except BaseException:  # nothing of the fork server may go on in a worker
+            become()
+            status = 0
+        except BaseException:  # nothing of the fork server may go on in the new process
             traceback.print_exc()
         finally:
-            os._exit(1)
+            os._exit(status)
+
+    def _work(self, limits: Limits, channel: int, compiler: int, errors: int) -> NoReturn:
+        """Work as a process does that was started for it. The other end of `channel` has the worker's client."""
+        os.dup2(errors, 2)
+        os.close(errors)
+        worker.work(channel, limits, compiler)
+
+    def _compile(self, directory: str, channel: int) -> None:
+        os.nice(compile_process.NICENESS)
+        compile_service.compile_behind(channel, directory)
 
     def _reap(self) -> None:
         for number, pid in tuple(self._pid_of.items()):

@@ -1,26 +1,35 @@
-"""Workers that a fork server starts, as their clients see them."""
+"""Processes that a fork server starts, as their clients see them."""
 
 import itertools
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Final
 
 import msgspec
 
 from relax_core.engine.limits import Limits
-from relax_core.engine.process.fork_messages import MESSAGE_BYTES, Exited, Fork, Forked, Kill, News, Refused
-from relax_core.engine.process.launch import Process, WorkerEnds, launched, worker_environment
+from relax_core.engine.process.fork_messages import (
+    MESSAGE_BYTES,
+    Exited,
+    Fork,
+    ForkCompiler,
+    Forked,
+    Kill,
+    News,
+    Refused,
+)
+from relax_core.engine.process.launch import NewProcesses, Process, WorkerEnds, worker_environment
 
 _KILLED: Final = -9
 _MODULE: Final = "relax_core.engine.process.fork_server"
 
 
 class ForkedProcess:
-    """A worker that is a child of the fork server, with what clients use of `subprocess.Popen`."""
+    """A child of the fork server, with what clients use of `subprocess.Popen`."""
 
     def __init__(self, server: "_Connection", number: int) -> None:
         self.pid = 0
@@ -103,8 +112,8 @@ class _Connection:
         """Tell whether the fork server has ended."""
         return self._is_over
 
-    def fork(self, limits: Limits, ends: WorkerEnds) -> ForkedProcess:
-        """Have a worker forked.
+    def fork(self, order: Callable[[int], Fork | ForkCompiler], *descriptors: int) -> ForkedProcess:
+        """Have a process forked that gets these descriptors; `order` says which one, given its number.
 
         Raises:
             OSError: the fork server is gone, or the system has no room for a process.
@@ -114,8 +123,7 @@ class _Connection:
                 raise ConnectionError("the fork server has ended")
             number = next(self._numbers)
             made = self._processes[number] = ForkedProcess(self, number)
-        message = msgspec.msgpack.encode(Fork(number, limits))
-        socket.send_fds(self._control, (message,), (ends.channel, ends.compiler, ends.errors))
+        socket.send_fds(self._control, (msgspec.msgpack.encode(order(number)),), descriptors)
         made.wait_for_begin()
         return made
 
@@ -155,22 +163,35 @@ class _Connection:
 
 
 class ForkedWorkers:
-    """Starts workers through a fork server, which is started for the first one and again when it has ended."""
+    """Starts processes through a fork server, which is started for the first one and again when it has ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: _Connection | None = None
+        self._anew = NewProcesses()
 
-    def start(self, limits: Limits, ends: WorkerEnds) -> Process:
+    def worker(self, limits: Limits, ends: WorkerEnds) -> Process:
         """Start a worker: forked, or else anew, if no fork server can be had.
 
         Raises:
             OSError: no process can be started.
         """
         try:
-            return self._connected().fork(limits, ends)
+            order = partial(Fork, limits=limits)
+            return self._connected().fork(order, ends.channel, ends.compiler, ends.errors)
         except OSError:
-            return launched(limits, ends)
+            return self._anew.worker(limits, ends)
+
+    def compiler(self, channel: int, directory: str) -> Process:
+        """Start a compile process in the same way.
+
+        Raises:
+            OSError: no process can be started.
+        """
+        try:
+            return self._connected().fork(partial(ForkCompiler, directory=directory), channel)
+        except OSError:
+            return self._anew.compiler(channel, directory)
 
     def _connected(self) -> _Connection:
         environment = worker_environment()

@@ -1,16 +1,16 @@
-"""How a worker's process is started: what it gets, and what its client needs of it."""
+"""How the processes of a worker are started: what they get, and what their clients need of them."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import msgspec
 
 from relax_core.engine.limits import Limits
+from relax_core.jit.compilation import compile_process
 from relax_core.jit.compilation.cache_directory import HOME_VARIABLE, VARIABLE
 
 _ROOT: Final = Path(__file__).resolve().parents[3]
@@ -54,25 +54,52 @@ class WorkerEnds:
     """Its standard error."""
 
 
-Start: TypeAlias = Callable[[Limits, WorkerEnds], Process]
-"""Starts a worker; raises OSError if none can be started."""
+class Launcher(Protocol):
+    """Starts the processes of workers; each method raises OSError if no process can be started."""
+
+    def worker(self, limits: Limits, ends: WorkerEnds) -> Process:
+        """Start a worker."""
+        ...
+
+    def compiler(self, channel: int, directory: str) -> Process:
+        """Start the compile process at the other end of a worker's socket; "" is no directory of kept objects."""
+        ...
 
 
-def launched(limits: Limits, ends: WorkerEnds) -> Process:
-    """Start a worker as a new process, which loads the package.
+class NewProcesses:
+    """Starts each process anew: it loads what it needs of the package."""
 
-    Raises:
-        OSError: no process can be started.
-    """
-    return subprocess.Popen(
-        (*_command(), str(ends.channel), msgspec.json.encode(limits).decode(), str(ends.compiler)),
-        pass_fds=(ends.channel, ends.compiler),
-        env=worker_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=ends.errors,
-        start_new_session=True,
-    )
+    def worker(self, limits: Limits, ends: WorkerEnds) -> Process:
+        """Start a worker.
+
+        Raises:
+            OSError: no process can be started.
+        """
+        return subprocess.Popen(
+            (*_command(), str(ends.channel), msgspec.json.encode(limits).decode(), str(ends.compiler)),
+            pass_fds=(ends.channel, ends.compiler),
+            env=worker_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=ends.errors,
+            start_new_session=True,
+        )
+
+    def compiler(self, channel: int, directory: str) -> Process:
+        """Start a compile process.
+
+        Raises:
+            OSError: no process can be started.
+        """
+        return subprocess.Popen(
+            compile_process.command("engine.process.compile_service", str(channel), directory),
+            pass_fds=(channel,),
+            env=worker_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
 
 def _command() -> tuple[str, ...]:

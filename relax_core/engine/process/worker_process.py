@@ -18,7 +18,7 @@ import msgspec
 from relax_core.engine.limits import MEGABYTE, Limits, within_inherited
 from relax_core.engine.process.compile_service import CompileService
 from relax_core.engine.process.frames import FrameTooLargeError, read_frame, write_frame
-from relax_core.engine.process.launch import Process, Start, WorkerEnds, launched, worker_environment
+from relax_core.engine.process.launch import Launcher, Process, WorkerEnds
 from relax_core.engine.process.worker_causes import KEPT_TEXT, RESTARTED, cause_of, not_started
 from relax_core.engine.protocol import Answer, Cancel, Envelope, Failure, Hello
 
@@ -56,11 +56,11 @@ class WorkerProcess:
     ends. Writing has its own, so that a process that does not read blocks nobody.
     """
 
-    def __init__(self, limits: Limits, start: Start = launched) -> None:
+    def __init__(self, limits: Limits, launcher: Launcher) -> None:
         self.limits = within_inherited(limits)
         self.hello: Hello | None = None
         self.process: Process | None = None
-        self._start_process = start
+        self._launcher = launcher
         self.share = 0.0
         self._channel: socket.socket | None = None
         self._compile_service: CompileService | None = None
@@ -223,10 +223,10 @@ class WorkerProcess:
                 # Its last words may be the reason for its end. Nobody reads until then, so that what does not fit is
                 # dropped.
                 os.set_blocking(writing, False)
-                self._compile_service = CompileService(worker_environment())
+                self._compile_service = CompileService(self._launcher)
                 ends = WorkerEnds(theirs.fileno(), self._compile_service.descriptor, writing)
                 try:
-                    self.process = self._start_process(self.limits, ends)
+                    self.process = self._launcher.worker(self.limits, ends)
                 finally:
                     self._compile_service.detach()
             finally:

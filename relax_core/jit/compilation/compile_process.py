@@ -25,6 +25,8 @@ from relax_core.jit.compilation.target import Target
 
 TEXT_LIMIT_BYTES: Final = 16 << 20
 IMAGE_LIMIT_BYTES: Final = 64 << 20
+NICENESS: Final = 10
+"""By how much it gives way: what it compiles for is at work meanwhile."""
 
 _REQUEST, _ANSWER = struct.Struct("<BI"), struct.Struct("<I")
 _IS_ONLY_KEPT, _IS_FINAL, _IS_KERNEL = 32, 64, 128
@@ -32,9 +34,9 @@ _PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
 
 Work = LLVMSource | Request
 
-# It gives way from its start on: while it loads, what it is to compile for is at work.
+# It gives way from its start on, while it loads.
 _BOOT = """import os, sys
-os.nice(10)
+os.nice({niceness})
 sys.path.insert(0, sys.argv[1])
 from relax_core.{module} import main
 main(sys.argv[2:])"""
@@ -59,7 +61,7 @@ class Connection(Protocol):
 
 def command(module: str, *arguments: str) -> tuple[str, ...]:
     """Return the command that calls `main(arguments)` of a module of this package, in a Python of its own."""
-    return (sys.executable, "-P", "-c", _BOOT.format(module=module), str(_ROOT), *arguments)
+    return (sys.executable, "-P", "-c", _BOOT.format(niceness=NICENESS, module=module), str(_ROOT), *arguments)
 
 
 @dataclass(frozen=True, slots=True)
