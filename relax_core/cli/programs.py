@@ -46,7 +46,7 @@ from relax_core.engine.replies import CostsView, Stages, StageText
 from relax_core.present.models import Problem
 
 _NO_CASE = "BC001"
-_COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
+_COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#", "steps": "#"})
 
 
 class CheckedText(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,9 +88,13 @@ def add_programs(command: Commands) -> None:
     asm.add_argument("file", metavar="FILE", help=PATH_HELP)
     asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
     form = (
-        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed; default: bytecode, llvm of a kernel"
+        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed, what each step is worth (timed); "
+        "default: bytecode, llvm of a kernel"
     )
-    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"), help=form)
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks", "steps"), help=form)
+    off = "transformations of kernels to switch off, by the names that `--as remarks` prints, with commas between"
+    asm.add_argument("--without", default="", metavar="NAMES", help=off)
+    asm.add_argument("--sizes", default="", metavar="n=64,m=8", help="symbols of a kernel, for remarks and steps")
     asm.add_argument("--json", action="store_true", help="print one object per listing and line")
 
 
@@ -343,7 +347,9 @@ def _costs_asked(options: argparse.Namespace) -> Request[CostsView]:
 def _asm(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file)
     form = options.form or ("llvm" if options.kernel else "bytecode")
-    listing = engine.request(Asm(program, form, options.kernel))
+    off = tuple(name.strip() for name in options.without.split(",") if name.strip())
+    asked = Asm(program, form, options.kernel, off, opening.sizes_in(options.sizes))
+    listing = engine.request(asked)
     if isinstance(listing, Failure):
         return failed(listing)
     if form == "bytecode" or options.kernel:
@@ -351,7 +357,7 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
         return 0
     for number, kernel in enumerate(listing.kernels):
         if number:
-            listing = engine.request(Asm(program, form, kernel))
+            listing = engine.request(msgspec.structs.replace(asked, kernel=kernel))
             if isinstance(listing, Failure):
                 return failed(listing)
         _say_listing(listing.code.text, form, kernel, options)

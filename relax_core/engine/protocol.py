@@ -41,7 +41,7 @@ from relax_core.present.catalog_of.catalog_models import Catalog, Explanations, 
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
-from relax_core.present.kernel_models import KernelView
+from relax_core.present.kernel_models import KernelView, StepTable
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status, Structure
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
@@ -210,22 +210,42 @@ class ValueOf(Request[TensorPage], frozen=True):
 
 
 class Asm(Request[Listing], frozen=True):
-    """The bytecode of the program, or the LLVM IR or assembly of one of its kernels, or what the compiler did to it."""
+    """The bytecode of the program, or the LLVM IR or assembly of one of its kernels, or what the compiler did to it.
+
+    As "steps": what each transformation is worth, which is measured.
+    """
 
     program: Program
-    form: Literal["bytecode", "llvm", "asm", "remarks"] = "bytecode"
+    form: Literal["bytecode", "llvm", "asm", "remarks", "steps"] = "bytecode"
     kernel: str = ""
+    without: tuple[str, ...] = ()
+    """Transformations of kernels that are switched off."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """Of the symbols of the kernel, for remarks and steps."""
 
 
 class KernelOf(Request[KernelView], frozen=True):
     """A kernel of the program in TIR, LLVM IR and machine code, linked line by line; empty: the first one.
 
-    It is compiled for `sizes` of its symbols, or for any while one of them is missing.
+    It is compiled for `sizes` of its symbols, or for any while one of them is missing, `without` some transformations.
     """
 
     program: Program
     kernel: str = ""
     sizes: tuple[tuple[str, int], ...] = ()
+    without: tuple[str, ...] = ()
+
+
+class StepCostsOf(Request[StepTable], frozen=True):
+    """Time a kernel on made-up arguments with all transformations but `without`, and without each of them besides.
+
+    Sizes that are not given are those of the program.
+    """
+
+    program: Program
+    kernel: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    without: tuple[str, ...] = ()
 
 
 class FoundInStages(Request[Appearances], frozen=True):
@@ -428,6 +448,7 @@ AnyRequest: TypeAlias = (
     | ValueOf
     | Asm
     | KernelOf
+    | StepCostsOf
     | OriginsOf
     | FoundInStages
     | Ast

@@ -3,7 +3,7 @@
 import ctypes
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from weakref import ref
 
@@ -146,6 +146,10 @@ class Engine:
     def _symbols(self, metadata: KernelMetadata) -> Mapping[str, int]:
         return thread_symbols(self.options.threads, self._compiler) if metadata.has_chunks else NO_SYMBOLS
 
+    def variation(self, options: KernelOptions) -> "Variation":
+        """Return what makes kernels with other options, which run and are cancelled here."""
+        return Variation(self, options)
+
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""
         number = ctypes.addressof(record)
@@ -162,6 +166,46 @@ class Engine:
         was_cancelled = number in self._cancelled
         self._cancelled.discard(number)
         return was_cancelled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variation:
+    """What a kernel needs of an engine that compiles other kernels with other options."""
+
+    engine: Engine
+    options: KernelOptions
+
+    @property
+    def target(self) -> Target:
+        """The processor."""
+        return self.engine.target
+
+    @property
+    def fuel(self) -> int:
+        """The limit of the work of one call."""
+        return self.engine.fuel
+
+    @property
+    def allocation_limit_bytes(self) -> int:
+        """The most that a kernel allocates."""
+        return self.engine.allocation_limit_bytes
+
+    @property
+    def builtins(self) -> Builtins | None:
+        """What builtins that run kernels share, with the engine's own kernels too."""
+        return self.engine.builtins
+
+    def compiled(self, kernel: Kernel, wanted: Specialisation) -> Compiled:
+        """Find the code of a specialisation of `kernel`, or lower and compile it."""
+        return self.engine.compiled(kernel, wanted)
+
+    def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
+        """Declare that a kernel runs with this error record."""
+        self.engine.start(record)
+
+    def finish(self, record: "ctypes.Array[ctypes.c_int64]") -> bool:
+        """Declare that it ended; tell whether it was cancelled."""
+        return self.engine.finish(record)
 
 
 def _request_ahead(kernel: "ref[Kernel]") -> Request | None:

@@ -77,10 +77,25 @@ class UnwrittenReadError(RunError):
 class Host(Protocol):
     """What a kernel needs of its engine."""
 
-    target: Target
-    options: KernelOptions
-    fuel: int
-    allocation_limit_bytes: int
+    @property
+    def target(self) -> Target:
+        """The processor that it is compiled for."""
+        ...
+
+    @property
+    def options(self) -> KernelOptions:
+        """How it is compiled."""
+        ...
+
+    @property
+    def fuel(self) -> int:
+        """The limit of the work of one call."""
+        ...
+
+    @property
+    def allocation_limit_bytes(self) -> int:
+        """The most that it allocates."""
+        ...
 
     @property
     def builtins(self) -> Builtins | None:

@@ -40,7 +40,8 @@ class KernelViews:
 
     A line's place is an index into `places`; `checked` are the
     accesses that are compared at run time with these sizes, `facts` what holds of all accesses for any size.
-    `seconds` is the time to compile, from lowering to machine code.
+    `seconds` is the time to compile, from lowering to machine code. `without` are the transformations that were
+    switched off.
     """
 
     places: tuple[Origin, ...]
@@ -52,6 +53,7 @@ class KernelViews:
     facts: tuple[AccessFact, ...]
     checked: frozenset[Node]
     seconds: float
+    without: tuple[str, ...] = ()
 
 
 def kernel_views(
@@ -84,6 +86,7 @@ def kernel_views(
         access_report(function),
         frozenset(marked.checked),
         seconds,
+        options.without,
     )
 
 

@@ -20,7 +20,8 @@ class KernelOptions:
     run for microseconds is compiled as quickly as that goes, to the same bits; "fast" takes no notice of it.
     `vector_bits` is the width of the vectors that transformations write, which an engine takes from its processor where
     it is 0. `threads` are how many run the chunks of a big kernel, its caller included; an engine takes as many as
-    there are processors where it is 0.
+    there are processors where it is 0. `without` are the names of transformations that leave every loop alone, in
+    alphabetical order.
     """
 
     mode: Mode = "exact"
@@ -30,6 +31,7 @@ class KernelOptions:
     is_brief: bool = False
     vector_bits: int = 0
     threads: int = 0
+    without: tuple[str, ...] = ()
 
     def lanes(self, bits: int) -> int:
         """Return how many values of `bits` bits a vector holds; every x86-64 and ARM processor has 128 bits."""

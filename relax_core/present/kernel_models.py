@@ -57,6 +57,61 @@ class AccessRow(msgspec.Struct, frozen=True, array_like=True):
     part: int = 0
 
 
+class KernelStep(msgspec.Struct, frozen=True, array_like=True):
+    """A transformation that took part in a kernel, or is switched off."""
+
+    name: str
+    summary: str
+    is_off: bool = False
+
+
+class StepRow(msgspec.Struct, frozen=True, array_like=True):
+    """What a kernel takes without a transformation."""
+
+    name: str
+    summary: str
+    seconds: float
+    factor: float
+    """How many times as long as with it."""
+    difference: float
+    """The greatest one between its results and those with it; 0: the same bits."""
+
+    @property
+    def words(self) -> str:
+        """How the results differ."""
+        return f"differs by up to {self.difference:.2g}" if self.difference else "the same bits"
+
+
+class StepTable(msgspec.Struct, frozen=True):
+    """What each transformation of a kernel is worth: medians of so many rounds, all measured in one run."""
+
+    kernel: str
+    target: str
+    off: tuple[str, ...]
+    """Those that are switched off throughout."""
+    seconds: float
+    """With all others."""
+    rounds: int
+    rows: tuple[StepRow, ...]
+
+    def to_text(self) -> str:
+        """Write it as a table."""
+        names = ["as it is", *(f"without {row.name}" for row in self.rows)]
+        width = max(map(len, names))
+        first = f"{self.kernel} for {self.target}, median of {self.rounds} rounds"
+        if self.off:
+            first += f", {', '.join(self.off)} switched off"
+        lines = [first, f"  {names[0]:<{width}}  {duration(self.seconds)}"]
+        for name, row in zip(names[1:], self.rows, strict=True):
+            lines.append(f"  {name:<{width}}  {duration(row.seconds)}  {row.factor:6.2f}x  {row.words}")
+        return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """Write a time in microseconds, or in milliseconds from ten of them on."""
+    return f"{seconds * 1e6:9.1f} us" if seconds < 0.01 else f"{seconds * 1e3:9.1f} ms"
+
+
 class KernelSize(msgspec.Struct, frozen=True, array_like=True):
     """A symbol of the kernel's shapes; `value` is -1 while it may be anything."""
 
@@ -87,5 +142,6 @@ class KernelView(msgspec.Struct, frozen=True):
     seconds: float
     target: str
     """The processor that the machine code is for."""
+    steps: tuple[KernelStep, ...] = ()
     origins: tuple[SourceLine, ...] = ()
     """The lines whose operators the kernel computes, fused ones included, or that call it."""

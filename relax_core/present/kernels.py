@@ -9,6 +9,7 @@ from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IfThenElse, L
 from relax_core.jit.compilation.debug_lines import Origin, PlacedLine
 from relax_core.jit.kernel_views import KernelViews
 from relax_core.jit.lowering.known.ranges import AccessFact
+from relax_core.jit.transforms.registry import SUMMARIES
 from relax_core.present.code import Language, tokenize
 from relax_core.present.kernel_models import (
     AccessRow,
@@ -16,6 +17,7 @@ from relax_core.present.kernel_models import (
     KernelLine,
     KernelPart,
     KernelSize,
+    KernelStep,
     KernelText,
     KernelView,
 )
@@ -130,6 +132,7 @@ def present_kernel(
         tuple(KernelSize(symbol.name, -1 if value is None else value) for symbol, value in sizes.items()),
         views.seconds,
         processor,
+        _steps(views),
     )
 
 
@@ -185,6 +188,16 @@ def _remarks(views: KernelViews, parts: _Parts) -> list[CompilerRemark]:
         word = "vectorised" if said.is_applied else "missed"
         found.append(CompilerRemark(tone, word, words, parts.of(views.places[said.place])))
     return found
+
+
+def _steps(views: KernelViews) -> tuple[KernelStep, ...]:
+    """Return the transformations that took part, and those that are switched off, in the order of the compiler."""
+    applied = {remark.transform for remark in views.remarks if remark.kind == "applied"}
+    return tuple(
+        KernelStep(name, summary, name in views.without)
+        for name, summary in SUMMARIES.items()
+        if name in applied or name in views.without
+    )
 
 
 def _access(fact: AccessFact, views: KernelViews, parts: _Parts) -> AccessRow:

@@ -5,7 +5,7 @@ and `Tier.start`, because around a kernel of microseconds each further Python ca
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
@@ -15,6 +15,7 @@ from relax_core.analysis.device.virtual_devices import declared_device
 from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.ir.expr import Function, Type
 from relax_core.jit.options import KernelOptions, Mode
+from relax_core.jit.transforms.registry import without as switched_off
 from relax_core.vm.context import fail
 from relax_core.vm.external.packed import HOST, Registry
 from relax_core.vm.external.stand_ins import StandIn, StandInCall
@@ -80,7 +81,8 @@ class VirtualMachine:
     "exact" in the order of the text and to less than one unit in the last place, "bitwise" as apache-tvm does, "fast"
     with sums in another order. With `finds_uninitialised` a run stops that reads what nothing wrote. With
     `poisons_memory` a new tensor in a storage is 0xFF in all its bytes, which is NaN, -1 or true. `stand_ins` answer
-    for packed functions by name: "zeros" of what the call declares, a Python function, or `RecordedResults`.
+    for packed functions by name: "zeros" of what the call declares, a Python function, or `RecordedResults`. `without`
+    are transformations of kernels that are switched off, by the names that the remarks of `asm FILE` have.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class VirtualMachine:
         registry: Registry = HOST,
         on_output: Callable[[str], None] | None = None,
         mode: Mode = "exact",
+        without: Sequence[str] = (),
         finds_uninitialised: bool = False,
         poisons_memory: bool = False,
         stand_ins: Mapping[str, StandIn] | None = None,
@@ -102,7 +105,7 @@ class VirtualMachine:
             record=False,
             registry=registry,
             on_output=on_output or _print_line,
-            options=KernelOptions(mode=mode, finds_uninitialised=finds_uninitialised),
+            options=KernelOptions(mode=mode, finds_uninitialised=finds_uninitialised, without=switched_off(without)),
             poisons_memory=poisons_memory,
             stand_ins=stand_ins,
         )

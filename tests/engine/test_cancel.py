@@ -31,9 +31,10 @@ from relax_core.engine.protocol import (
     Samples,
     Script,
     SourceView,
+    StepCostsOf,
 )
 from tests.engine.clients import forked_client
-from tests.engine.programs import ENDLESS, LONG, LONG_KERNEL, LONG_RELAY, SMALL, program
+from tests.engine.programs import ENDLESS, LONG, LONG_KERNEL, LONG_RELAY, SAMPLES, SMALL, program
 from tests.processes import cpu_seconds_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,11 @@ REQUESTS: dict[str, Request[object]] = {
     "passes": Script(program(LONG), passes=True),
     "running": RunOf(program(ENDLESS)),
     "compiling a kernel": KernelOf(program(LONG_KERNEL)),
+    "timing a kernel": StepCostsOf(
+        program((SAMPLES / "tir" / "matmul.py").read_text(encoding="utf-8")),
+        "matmul",
+        (("m", 2000), ("n", 2000), ("k", 2000)),
+    ),
     "compiling a program": Execute(program(LONG_KERNEL)),
     "partitioning": PartitionOf(program(LONG_RELAY, "m.relay", tables=TABLE), TARGETS),
     "planning devices": DevicesOf(program(LONG_RELAY, "m.relay")),

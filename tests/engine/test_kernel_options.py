@@ -47,6 +47,7 @@ def test_the_mode_of_a_run_decides_how_kernels_round(place: tuple[str, ...], tmp
         assert main(["run", str(program), *given, *place]) == 0
         results.append(np.load(out)["out"])
         assert np.array_equal(results[-1], VirtualMachine(executable, mode=mode)["main"](x))
+    assert np.array_equal(VirtualMachine(executable, without=("collapse",))["main"](x), results[0])
     exact, bitwise = results
     assert not np.array_equal(exact, bitwise)
     np.testing.assert_allclose(exact, np.tanh(x.astype("float64")), rtol=6e-8)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.engine.protocol import Failure, KernelOf, Program
+from relax_core.engine.protocol import Asm, Failure, KernelOf, Program, StepCostsOf
+from relax_core.engine.replies import Listing
 from relax_core.engine.session import Session
-from relax_core.present.kernel_models import AccessRow, KernelText, KernelView
+from relax_core.present.kernel_models import AccessRow, KernelText, KernelView, StepTable
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 REPORTED, CORRECTED = "seeds/my_ir_module.py", "seeds/my_ir_module_corrected.py"
@@ -79,16 +80,34 @@ def test_sizes_prove_what_holds_for_them(session: Session) -> None:
     assert [(size.name, size.value) for size in fitting.sizes] == [("m", 4), ("n", 8), ("k", 8)]
 
 
+def test_a_transformation_is_switched_off_and_what_it_is_worth_is_measured(session: Session) -> None:
+    program = Program((SAMPLES / SOFTMAX).read_text(), "m.py")
+    sizes = (("n", 64), ("m", 64))
+    view = session.request(KernelOf(program, "row_softmax", sizes, ("rows",)))
+    assert isinstance(view, KernelView)
+    assert {step.name: step.is_off for step in view.steps} == {"lanes": False, "rows": True, "collapse": False}
+    table = session.request(StepCostsOf(program, "row_softmax", sizes))
+    assert isinstance(table, StepTable), table
+    assert [row.name for row in table.rows] == ["rows", "collapse"]
+    assert all(row.words == "the same bits" and row.factor > 0 for row in table.rows)
+    assert "without rows" in table.to_text()
+    text = session.request(Asm(program, "remarks", "row_softmax", ("rows",), sizes))
+    assert isinstance(text, Listing)
+    assert "Rows" not in text.code.text
+    assert "Lanes" in text.code.text
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         (KernelOf(Program("", "m.py"), "nothing"), "there is no kernel `nothing`"),
         (KernelOf(Program("", "m.py"), sizes=(("q", 3),)), "has no dimension `q`"),
+        (KernelOf(Program("", "m.py"), without=("tiles",)), "no transformation `tiles`"),
     ],
 )
 def test_what_there_is_not_is_named(session: Session, asked: KernelOf, said: str) -> None:
     program = Program((SAMPLES / CORRECTED).read_text(), "m.py")
-    reply = session.request(KernelOf(program, asked.kernel, asked.sizes))
+    reply = session.request(KernelOf(program, asked.kernel, asked.sizes, asked.without))
     assert isinstance(reply, Failure)
     assert said in reply.problems[0].message
     assert reply.problems[0].hint

@@ -33,6 +33,27 @@ def test_a_kernel_or_size_of_another_program_falls_back_to_the_first() -> None:
         assert sent_to(opened("kernels", odd))["relaxscope_kernels"][1]["name"] == "row_softmax"
 
 
+def test_a_step_is_switched_off_and_measured() -> None:
+    app = opened("kernels", screen(sample=SOFTMAX, kernel="row_softmax", sizes="n=64,m=64"))
+    words = [item[2] for item in sent_to(app)["relaxscope_kernels"][1]["remarks"] if item[1] == "applied"]
+    assert any(item.startswith("Rows") for item in words)
+    app.toggle(key="kernels.step.rows").set_value(False).run()
+    words = [item[2] for item in sent_to(app)["relaxscope_kernels"][1]["remarks"] if item[1] == "applied"]
+    assert not any(item.startswith("Rows") for item in words)
+    assert not app.toggle(key="kernels.step.rows").value
+    app.button(key="kernels.steps.measure").click().run()
+    assert not app.exception
+    assert any("median of" in item.value for item in app.caption)
+    app.toggle(key="kernels.step.rows").set_value(True).run()
+    words = [item[2] for item in sent_to(app)["relaxscope_kernels"][1]["remarks"] if item[1] == "applied"]
+    assert any(item.startswith("Rows") for item in words)
+
+
+def test_a_step_that_there_is_not_falls_back_to_all() -> None:
+    app = opened("kernels", screen(sample=SOFTMAX, without="tiles"))
+    assert sent_to(app)["relaxscope_kernels"][1]["name"] == "row_softmax"
+
+
 def test_a_program_without_kernels_offers_some() -> None:
     app = opened("kernels", screen(sample="seeds/print_closure.py", text=NO_KERNELS))
     assert "relaxscope_kernels" not in sent_to(app)

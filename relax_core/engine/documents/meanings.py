@@ -17,8 +17,7 @@ from relax_core.codes import CODES
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.documents.glossary import terms
 from relax_core.frontend.tvmscript.names import suggestion
-from relax_core.jit.transforms.loops import fuse
-from relax_core.jit.transforms.registry import TRANSFORMS
+from relax_core.jit.transforms.registry import SUMMARIES
 from relax_core.ops import OPS, special_values
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.ops.relay import RELAY_NAME_OF
@@ -162,8 +161,7 @@ def _words() -> _Found:
 
 
 def _transformations() -> _Found:
-    summaries = {item.name: item.summary for item in TRANSFORMS} | {fuse.NAME: fuse.SUMMARY}
-    for name, summary in summaries.items():
+    for name, summary in SUMMARIES.items():
         yield (name,), Explanation(name, "transformation of kernels", _paragraphs(summary))
 
 

@@ -51,6 +51,7 @@ from relax_core.engine.protocol import (
     SavedRunOf,
     SheetOf,
     StageOf,
+    StepCostsOf,
     StopOf,
     VocabularyOf,
     WhyDeviceOf,
@@ -84,6 +85,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
         SimulateOf: _COMPARISON,
+        StepCostsOf: _COMPARISON,
     }
 )
 
@@ -118,6 +120,8 @@ def doing(message: object) -> str:
             return "running the passes"
         case Asm():
             return "compiling"
+        case StepCostsOf():
+            return "timing a kernel"
         case (
             Open()
             | Check()

@@ -1,20 +1,26 @@
-"""The Kernels page: one prim func of the compiled program in TIR, LLVM IR and machine code."""
+"""The Kernels page: one prim func of the program in TIR, LLVM IR and machine code, and what its steps are worth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
-from relax_core.engine.protocol import KernelOf, Report
+from relax_core.engine.programs.prim_entry import arguments
+from relax_core.engine.protocol import KernelOf, Progress, Report, StepCostsOf
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
 from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.step_costs import Timed, step_costs
+from relax_core.jit.transforms.registry import SUMMARIES, without
 from relax_core.present.code import without_header
-from relax_core.present.kernel_models import KernelView, SourceLine
+from relax_core.present.kernel_models import KernelView, SourceLine, StepRow, StepTable
 from relax_core.present.kernels import present_kernel
 from relax_core.present.nodes.origins import Lines, tir_lines
 from relax_core.printer.tvmscript import print_module
@@ -30,18 +36,8 @@ def kernel_view(
         CompileError: EN005 if there is no such kernel or symbol; also for errors of the program or of lowering.
     """
     executable = opened.compilation.executable(report, is_cancelled)
-    kernels = tuple(executable.kernels)
-    name = message.kernel or (kernels[0] if kernels else "")
-    function = executable.kernels.get(name)
-    if function is None:
-        hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
-        raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
-    symbols = shape_symbols(function)
-    asked = dict(message.sizes)
-    unknown = sorted(asked.keys() - {symbol.name for symbol in symbols})
-    if unknown:
-        hint = f"its symbols: {', '.join(symbol.name for symbol in symbols) or 'none'}"
-        raise CompileError((Diagnostic("EN005", f"`{name}` has no dimension `{unknown[0]}`", hint=hint),))
+    name, function = kernel_of(message.kernel, executable.kernels)
+    symbols, asked = _sizes(message, name, function)
     chosen: dict[PrimVar, int | None] = {symbol: asked.get(symbol.name) for symbol in symbols}
     known = {symbol: value for symbol, value in chosen.items() if value is not None}
     views = kernel_views(
@@ -49,7 +45,7 @@ def kernel_view(
         function,
         known if len(known) == len(symbols) else None,
         lambda node: executable.log.locate(node),
-        options=engine.options,
+        options=replace(engine.options, without=without(message.without)),
         functions=executable.kernels,
     )
     alone = IRModule((Definition(GlobalVar(name), function),), name=executable.module.name)
@@ -59,9 +55,64 @@ def kernel_view(
     served = lines.served(executable.module).get(name, frozenset())
     found = tir_lines(printed, function, served, lines)
     parts = (msgspec.structs.replace(part, origins=found.get(part.line, ())) for part in made.parts)
-    return msgspec.structs.replace(
-        made, kernels=kernels, parts=tuple(parts), origins=_source_lines(served, opened.source.parsed.source)
+    origins = _source_lines(served, opened.source.parsed.source)
+    return msgspec.structs.replace(made, kernels=tuple(executable.kernels), parts=tuple(parts), origins=origins)
+
+
+def kernel_of(name: str, kernels: Mapping[str, PrimFunc]) -> tuple[str, PrimFunc]:
+    """Return the kernel `name`, the first one if that is empty, with its name.
+
+    Raises:
+        CompileError: EN005 if there is none.
+    """
+    name = name or next(iter(kernels), "")
+    if name not in kernels:
+        hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
+        raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
+    return name, kernels[name]
+
+
+def step_table(message: StepCostsOf, context: RequestContext) -> StepTable:
+    """Time a kernel with all its transformations, and without each.
+
+    Raises:
+        DiagnosedError: there is no such kernel, symbol or transformation, it cannot be compiled, or stops on the
+            arguments that are made up, or was cancelled.
+    """
+    opened = context.opened_by(message.program)
+    executable = opened.compilation.executable(context.report, context.is_cancelled)
+    name, function = kernel_of(message.kernel, executable.kernels)
+    symbols, asked = _sizes(message, name, function)
+    names = {symbol.name for symbol in symbols}
+    sizes = {symbol: size for symbol, size in message.program.sizes if symbol in names} | asked
+    off = without(message.without)
+    args = arguments(function, None, message.program.seed, sizes)
+    engine = context.engine_of(opened)
+    found = step_costs(
+        engine,
+        Timed(function, name, executable.log, executable.kernels),
+        args,
+        off,
+        is_cancelled=context.is_cancelled,
+        said=lambda words, number, count: context.report(Progress(f"Timing {words}", number, count)),
     )
+    rows = tuple(
+        StepRow(item.name, SUMMARIES[item.name], item.seconds, item.seconds / found.seconds, item.difference)
+        for item in found.steps
+    )
+    return StepTable(name, engine.target.processor, off, found.seconds, found.rounds, rows)
+
+
+def _sizes(
+    message: KernelOf | StepCostsOf, name: str, function: PrimFunc
+) -> tuple[tuple[PrimVar, ...], dict[str, int]]:
+    """Return the symbols of a kernel, and the sizes that are asked for."""
+    symbols, asked = tuple(shape_symbols(function)), dict(message.sizes)
+    unknown = sorted(asked.keys() - {symbol.name for symbol in symbols})
+    if unknown:
+        hint = f"its symbols: {', '.join(symbol.name for symbol in symbols) or 'none'}"
+        raise CompileError((Diagnostic("EN005", f"`{name}` has no dimension `{unknown[0]}`", hint=hint),))
+    return symbols, asked
 
 
 def _source_lines(served: frozenset[int], source: Source) -> tuple[SourceLine, ...]:

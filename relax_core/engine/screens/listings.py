@@ -1,10 +1,13 @@
 """Answers about what the compiler made: bytecode, LLVM IR, assembly and remarks."""
 
-from relax_core.diagnostics import CompileError, Diagnostic
+from dataclasses import replace
+
 from relax_core.engine.debug.request_context import RequestContext
-from relax_core.engine.protocol import Asm, KernelOf
+from relax_core.engine.protocol import Asm, KernelOf, StepCostsOf
 from relax_core.engine.replies import Listing
 from relax_core.engine.screens import kernel_view
+from relax_core.jit.kernel import Kernel
+from relax_core.jit.transforms.registry import without
 from relax_core.present.code import plain_code
 from relax_core.present.kernels import remarks_text
 
@@ -16,15 +19,16 @@ def listing(message: Asm, context: RequestContext) -> Listing:
     kernels = tuple(executable.kernels)
     if message.form == "bytecode":
         return Listing(plain_code(executable.as_text(), "bytecode"), kernels)
-    name = message.kernel or (kernels[0] if kernels else "")
-    if name not in executable.kernels:
-        hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
-        raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
-    prim_func = executable.kernels[name]
-    kernel = context.engine_of(opened).kernel(prim_func, name, executable.log, executable.kernels)
+    name, prim_func = kernel_view.kernel_of(message.kernel, executable.kernels)
+    off, engine = without(message.without), context.engine_of(opened)
+    if message.form == "steps":
+        table = kernel_view.step_table(StepCostsOf(message.program, name, message.sizes, off), context)
+        return Listing(plain_code(table.to_text(), f"{name}, steps"), kernels)
+    host = engine.variation(replace(engine.options, without=off)) if off else engine
+    kernel = Kernel(host, prim_func, name, executable.log, executable.kernels)
     if message.form == "remarks":
-        stop, engine = context.is_cancelled, context.engine_of(opened)
-        view = kernel_view.kernel_view(KernelOf(message.program, name), opened, context.report, stop, engine)
+        asked, stop = KernelOf(message.program, name, message.sizes, off), context.is_cancelled
+        view = kernel_view.kernel_view(asked, opened, context.report, stop, engine)
         return Listing(plain_code(remarks_text(view), f"{name}, remarks"), kernels)
     if message.form == "llvm":
         return Listing(plain_code(kernel.optimized_ir(), f"{name}, LLVM IR", "llvm"), kernels)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -130,13 +130,13 @@ class Request:
         """
         try:
             content: list[Any] = json.loads(self.content)
-            options, sizes, are_distinct, outputs, names, roots, rows = content
+            (*options, off), sizes, are_distinct, outputs, names, roots, rows = content
             nodes = nodes_of(rows)
             function, *called = [_prim_func(node_at(root, nodes)) for root in cast("list[int]", roots)]
             return Specialisation(
                 function,
                 {name: called[number] for name, number in cast("list[tuple[str, int]]", names)},
-                KernelOptions(*options),
+                replace(KernelOptions(*options), without=tuple(off)),
                 tuple(sizes),
                 are_distinct,
                 None if outputs is None else frozenset(outputs),

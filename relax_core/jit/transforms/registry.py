@@ -1,8 +1,10 @@
 """The transformations in the order in which they are tried at every loop, and the driver that tries them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from types import MappingProxyType
 
+from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
 from relax_core.ir.tir import For
 from relax_core.jit.lowering.loops import lower_for
@@ -13,6 +15,7 @@ from relax_core.jit.transforms.copies.runs import COPY
 from relax_core.jit.transforms.copies.transpose import TRANSPOSE
 from relax_core.jit.transforms.indirect.gather import GATHER
 from relax_core.jit.transforms.indirect.guard import GUARD
+from relax_core.jit.transforms.loops import fuse
 from relax_core.jit.transforms.loops.accumulate import ACCUMULATE
 from relax_core.jit.transforms.loops.collapse import COLLAPSE
 from relax_core.jit.transforms.loops.hoist import HOIST
@@ -39,6 +42,25 @@ TRANSFORMS: tuple[Transform, ...] = (
     GUARD,
 )
 
+SUMMARIES: Mapping[str, str] = MappingProxyType(
+    {fuse.NAME: fuse.SUMMARY, **{item.name: item.summary for item in TRANSFORMS}}
+)
+"""What each transformation does, by its name, in the order in which they are tried; nests are fused before all."""
+
+
+def without(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of transformations as `KernelOptions` has them.
+
+    Raises:
+        CompileError: JT025, there is no transformation of one of these names.
+    """
+    found = tuple(sorted({*names}))
+    for name in found:
+        if name not in SUMMARIES:
+            hint = f"transformations: {', '.join(SUMMARIES)}"
+            raise CompileError((Diagnostic("JT025", f"kernels have no transformation `{name}`", hint=hint),))
+    return found
+
 
 def emit_transformed(state: State, loop: For) -> bool:
     """Emit `loop` by the first transformation that plans it, with remarks; tell whether there is one."""
@@ -53,7 +75,7 @@ def emit_transformed(state: State, loop: For) -> bool:
 def _emit(state: State, loop: For, around: ExitStack) -> bool:
     is_around = False
     for transform in TRANSFORMS:
-        if state.options.mode not in transform.modes:
+        if state.options.mode not in transform.modes or transform.name in state.options.without:
             continue
         state.check_budget(loop)
         match transform.plan(state, loop):

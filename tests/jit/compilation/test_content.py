@@ -204,6 +204,7 @@ def test_options_sizes_processor_and_version_are_part_of_the_name(monkeypatch: p
                 {"is_transformed": False},
                 {"vector_bits": 512},
                 {"threads": 1},
+                {"without": ("tile",)},
             )
         ),
     ]

@@ -11,6 +11,7 @@ from views.lessons.alone import show_alone
 from views.lessons.steps import WAITING, held_back
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
+from views.pages.kernels.steps import choose_steps, switched_off
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
 from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure, show_offer
@@ -23,6 +24,7 @@ from views.worker.connection import ask
 from views.worker.program import given_program, mode_of, sizes_of
 
 _NONE = "EN005"
+_NO_STEP = "JT025"
 _NOT_COMPILED = "JT001"
 _SIMULATED = "simulated on these inputs"
 _HELP = (
@@ -74,6 +76,8 @@ def _choose(view: KernelView) -> None:
     )
     if view.sizes:
         _choose_sizes(view)
+    if view.steps:
+        choose_steps(view)
     note(f"compiled in {view.seconds * 1000:.0f} ms")
 
 
@@ -115,9 +119,9 @@ def _explain() -> None:
 
 
 def _asked(program: Program) -> KernelView | Failure:
-    """Ask for the chosen kernel, or for the first one if the program has no such kernel or sizes."""
-    view = ask(KernelOf(program, state(KernelsState).kernel, sizes_of(state(KernelsState).sizes)))
-    if isinstance(view, Failure) and any(item.code == _NONE for item in view.problems):
+    """Ask for the chosen kernel, or for the first one if there is no such kernel, size or transformation."""
+    view = ask(KernelOf(program, state(KernelsState).kernel, sizes_of(state(KernelsState).sizes), switched_off()))
+    if isinstance(view, Failure) and any(item.code in (_NONE, _NO_STEP) for item in view.problems):
         view = ask(KernelOf(program))
     return view
 

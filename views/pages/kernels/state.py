@@ -12,5 +12,7 @@ class KernelsState:
     kernel: str = rules.text()
     sizes: str = rules.sizes()
     part: int = rules.number(0, 10**6)
+    without: str = rules.text(400)
+    """The transformations that are switched off, with commas between."""
     threads: int = rules.switch()
     """Whether the launch is simulated with all its threads."""

@@ -845,6 +845,9 @@ export type KernelPart = readonly [
 /** A symbol of the kernel's shapes; `value` is -1 while it may be anything. */
 export type KernelSize = readonly [name: string, value: number];
 
+/** A transformation that took part in a kernel, or is switched off. */
+export type KernelStep = readonly [name: string, summary: string, is_off: boolean];
+
 /** One form of the kernel. */
 export interface KernelText {
   readonly title: string;
@@ -869,6 +872,7 @@ export interface KernelView {
   readonly seconds: number;
   /** The processor that the machine code is for. */
   readonly target: string;
+  readonly steps: readonly KernelStep[];
   /** The lines whose operators the kernel computes, fused ones included, or that call it. */
   readonly origins: readonly SourceLine[];
 }

@@ -49,7 +49,8 @@ class _Producer:
 def fuse(state: State, stmts: Sequence[Stmt]) -> tuple[Stmt, ...]:
     """Put each nest of a sequence into the one that alone reads what it computes, where that changes no value."""
     is_outermost = not (state.environment.active or state.position.loops or state.position.inlined)
-    if not state.options.is_transformed or not is_outermost or len(stmts) < 2:
+    is_on = state.options.is_transformed and NAME not in state.options.without
+    if not is_on or not is_outermost or len(stmts) < 2:
         return tuple(stmts)
     temporaries = _temporaries(state, stmts)
     items: list[Stmt | None] = [*stmts]

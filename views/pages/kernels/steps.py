@@ -1,0 +1,67 @@
+"""The transformations of a kernel: a switch for each, and what each is worth, measured when that is asked for."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure, StepCostsOf
+from relax_core.present.escape import literal, prose
+from relax_core.present.kernel_models import KernelView, StepTable, duration
+from views.pages.kernels.state import KernelsState
+from views.shell.failures import show_failure
+from views.state.session import select, state
+from views.worker.connection import ask
+from views.worker.program import given_program
+
+_MEASURE: Final = "Time the kernel on made-up arguments, as it is and without each transformation that took part"
+_HEADS: Final = ("Without", "Time", "Times as long", "Results")
+
+
+def switched_off() -> tuple[str, ...]:
+    """Return the transformations that are switched off."""
+    return tuple(name for name in state(KernelsState).without.split(",") if name)
+
+
+def choose_steps(view: KernelView) -> None:
+    """Offer a switch for each transformation of a kernel, and to measure what each is worth."""
+    off = [step.name for step in view.steps if step.is_off]
+    with st.popover(literal(f"Steps: without {', '.join(off)}" if off else f"Steps: {len(view.steps)}")):
+        st.caption("What the compiler did to the loops, in its order. Without a step the values are the same.")
+        for step in view.steps:
+            _switch(step.name, step.summary, is_off=step.is_off)
+        key = f"{view.name}/{','.join(off)}/{state(KernelsState).sizes}"
+        if st.button("Measure", key="kernels.steps.measure", help=_MEASURE):
+            st.session_state["kernels.steps.measured"] = key
+        if st.session_state.get("kernels.steps.measured") == key:
+            _show_costs(view, tuple(off))
+
+
+def _switch(name: str, summary: str, *, is_off: bool) -> None:
+    key = f"kernels.step.{name}"
+    st.session_state[key] = not is_off
+
+    def changed() -> None:
+        others = [other for other in switched_off() if other != name]
+        select(without=",".join(others if st.session_state[key] else sorted((*others, name))), part=0)
+
+    st.toggle(prose(f"`{name}`: {summary}"), key=key, on_change=changed)
+
+
+def _show_costs(view: KernelView, off: tuple[str, ...]) -> None:
+    sizes = tuple((size.name, size.value) for size in view.sizes if size.value >= 0)
+    found = ask(StepCostsOf(given_program(), view.name, sizes, off))
+    if isinstance(found, Failure):
+        show_failure(found)
+        return
+    _show_table(found)
+
+
+def _show_table(found: StepTable) -> None:
+    st.caption(prose(f"As it is: {duration(found.seconds).strip()}, median of {found.rounds} rounds"))
+    rows = [
+        dict(zip(_HEADS, (row.name, duration(row.seconds).strip(), f"{row.factor:.2f}", row.words), strict=True))
+        for row in found.rows
+    ]
+    st.dataframe(rows, hide_index=True, key="kernels.steps.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    text, name = found.to_text(), f"{found.kernel}_steps.txt"
+    st.download_button("Table", text, name, key="kernels.steps.save", on_click="ignore")
