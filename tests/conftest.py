@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from relax_core.engine.process import client
+from relax_core.engine.process.forked import forked_workers
 from relax_core.jit.compilation.cache_directory import VARIABLE
 from tests import browser
 from tests.app_server import serve
@@ -133,3 +135,12 @@ def open_page(profile: BrowserContext) -> Iterator[OpenPage]:
 def page(open_page: OpenPage) -> Page:
     """Open an empty tab, 1440 x 900."""
     return open_page()
+
+
+@pytest.fixture(autouse=True)
+def forked_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the workers of clients that would start them anew, since each would take a second to load the package.
+
+    A file whose tests are about workers that are started anew has a fixture of this name that does nothing.
+    """
+    monkeypatch.setattr(client, "NewProcesses", forked_workers)

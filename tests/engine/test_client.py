@@ -31,6 +31,11 @@ from tests.engine.programs import ENDLESS, HUGE, LONG, RECURSIVE, SMALL, program
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(autouse=True)
+def forked_by_default() -> None:
+    """Start workers anew: that one is dead is known at once."""
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with Client() as made:

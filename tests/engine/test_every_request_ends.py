@@ -43,6 +43,11 @@ LONG_ENOUGH = 60.0
 """Seconds after which a wait has no end."""
 
 
+@pytest.fixture(autouse=True)
+def forked_by_default() -> None:
+    """Start workers anew."""
+
+
 class FakeProcess:
     """A process of this thread's own: it writes what it is given into the worker's end of the socket, and ends."""
 

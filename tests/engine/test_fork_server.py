@@ -20,6 +20,11 @@ from tests.processes import family_of, fork_servers_of, is_alive, wait_until, wo
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(autouse=True)
+def forked_by_default() -> None:
+    """Start workers anew."""
+
+
 @pytest.fixture(scope="module")
 def forking() -> ForkedWorkers:
     return ForkedWorkers()

@@ -20,6 +20,11 @@ LIMITS = Limits(memory_bytes=1280 * MEGABYTE)
 BINDINGS = 50_000
 
 
+@pytest.fixture(autouse=True)
+def forked_by_default() -> None:
+    """Start workers anew."""
+
+
 def test_a_worker_that_holds_over_half_of_its_memory_is_replaced_in_the_pause() -> None:
     lines = "".join(f"        x{at + 1} = R.add(x{at}, x{at})\n" for at in range(BINDINGS))
     head = '    @R.function\n    def main(x0: R.Tensor((4,), "float32")):\n'
