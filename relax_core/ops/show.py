@@ -16,6 +16,11 @@ def show_type(type_: Type) -> str:
     return _MESSAGE.show(type_)
 
 
+def show_checked_type(type_: Type) -> str:
+    """Return a type as TVM 0.27 spells it in what a check at run time says: a callable with its purity."""
+    return _CHECK.show(type_)
+
+
 class _RelaxMessage(TypeNotation):
     __slots__ = ()
 
@@ -46,4 +51,26 @@ class _RelaxMessage(TypeNotation):
         return "R.Object"
 
 
+class _RelaxCheck(_RelaxMessage):
+    __slots__ = ()
+
+    def shape(self, type_: ShapeType) -> str:
+        return "R.Shape(ndim=-1)" if type_.ndim is None else super().shape(type_)
+
+    def prim(self, type_: PrimType) -> str:
+        return f"T.{type_.dtype}" if type_.value is None else super().prim(type_)
+
+    def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
+        text = super().function(type_, params, ret)
+        if params is None and not type_.is_pure:
+            return text
+        if params is None:
+            return f"{text[:-1]}, purity=True)" if text.endswith(")") else f"{text}(purity=True)"
+        return f"{text[:-1]}, {type_.is_pure})"
+
+    def object(self) -> str:
+        return "R.Any"
+
+
 _MESSAGE = _RelaxMessage()
+_CHECK = _RelaxCheck()

@@ -4,8 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from relax_core.ir.attrs import attrs_of
-from relax_core.ir.expr import Expr, Function, FuncType, MatchCast, PrimType, PrimValue, ShapeExpr, TupleType, Type
-from relax_core.ir.integer.prove import canonical_key, constant_value
+from relax_core.ir.equality import structural_hash
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    MatchCast,
+    PrimType,
+    PrimValue,
+    ShapeExpr,
+    TupleType,
+    Type,
+)
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import nodes_in, preorder
 from relax_core.ir.prim import (
     Binary,
@@ -52,10 +64,10 @@ class ShapeHeap:
     _key_of: dict[PrimExpr, object] = field(default_factory=dict[PrimExpr, object])
 
     def add(self, expr: PrimExpr, *, is_size: bool = True) -> None:
-        """Give `expr` and its variables slots, unless it is a constant."""
+        """Give `expr` and then its variables slots, unless it is a constant."""
         if isinstance(expr, IntImm):
             return
-        for part in (*_variables(expr), expr):
+        for part in (expr, *_variables(expr)):
             if constant_of(part) is None and (key := self._key(part)) not in self.slot_of:
                 self.slot_of[key] = len(self.exprs)
                 self.exprs.append(part)
@@ -68,7 +80,7 @@ class ShapeHeap:
 
     def is_known(self, expr: PrimExpr) -> bool:
         """Tell whether the value of `expr` is in the heap at this point."""
-        return self.slot(expr) in self.known
+        return self.slot_of.get(self._key(expr)) in self.known
 
     def check_codes(self, dims: Iterable[PrimExpr]) -> tuple[tuple[int, int], ...]:
         """Return a pair (code, operand) for each dimension that is matched; variables seen first are stored."""
@@ -112,10 +124,10 @@ class ShapeHeap:
         return tuple(item for item in _variables(expr) if not self.is_known(item))
 
     def _key(self, expr: PrimExpr) -> object:
-        """Return what is the same for expressions of one value, be it a count or a scalar, which wraps around."""
+        """Return what is the same for expressions that are written alike, of the same variables."""
         key = self._key_of.get(expr)
         if key is None:
-            key = self._key_of[expr] = canonical_key(expr, wraps=True), dtype_of(expr)
+            key = self._key_of[expr] = structural_hash(expr), _variables(expr)
         return key
 
     def shape_function(self, slots: tuple[int, ...]) -> PrimFunc:
@@ -136,13 +148,22 @@ class ShapeHeap:
         return PrimFunc((handle,), (BufferParam(handle, heap),), seq(stores), attributes, is_private=True)
 
 
-def collect(function: Function, types: Iterable[Type]) -> ShapeHeap:
-    """Return the heap for the symbolic expressions of `types`, which are checked, and of the values in `function`."""
+def collect(function: Function, param_types: Iterable[Type]) -> ShapeHeap:
+    """Return the heap for the symbolic expressions of types that are checked or given to calls, and of values.
+
+    Slots are numbered as in TVM: parameters, body, result; the type arguments of a call come before its arguments. A
+    scalar parameter has its slot where a dimension or a value first needs it.
+    """
     heap = ShapeHeap()
-    for type_ in types:
-        _add_type(heap, type_)
-    for item in nodes_in(function):
+    scalars = [item for item in param_types if isinstance(item, PrimType)]
+    for type_ in param_types:
+        if not isinstance(type_, PrimType):
+            _add_type(heap, type_)
+    for item in nodes_in(function.body):
         match item:
+            case Call(type_args=types):
+                for type_ in types:
+                    _add_type(heap, type_)
             case ShapeExpr(values=values):
                 for value in values:
                     heap.add(value)
@@ -152,6 +173,8 @@ def collect(function: Function, types: Iterable[Type]) -> ShapeHeap:
                 _add_type(heap, type_)
             case _:
                 pass
+    for type_ in (*([] if function.ret_type is None else [function.ret_type]), *scalars):
+        _add_type(heap, type_)
     return heap
 
 

@@ -42,7 +42,7 @@ from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.rewriting.substitute import free_symbols
-from relax_core.ops.show import show_type
+from relax_core.ops.show import show_checked_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap
@@ -74,11 +74,19 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is checked, in the words of the failure, at which node; `matches` collects dimensions to compare."""
+    """What is checked, in the words of the failure, at which node; `matches` collects dimensions to compare.
+
+    Of a weight no tensor of constant shape is checked.
+    """
 
     error: str
     node: Node
     matches: list[Match]
+    is_weight: bool = False
+
+    def skips(self, type_: Type) -> bool:
+        """Tell whether a value of a type is not looked at."""
+        return self.is_weight and _is_tensor_of_constant_shape(type_)
 
     def add(
         self,
@@ -149,6 +157,7 @@ CHECKED: Final = MappingProxyType(
 """What a builtin that checks looks at."""
 CHECK = "declared type -> check when the program runs"
 HEAP = "symbolic dimensions -> shape heap"
+BOUND = "match_cast(call) -> variable = call; match_cast(variable)"
 READ = "symbolic value -> read from the shape heap"
 PROVEN = "its type is proven"
 HEAP_TYPE = TensorType(None, "int64", 1)
@@ -164,11 +173,15 @@ class VMShapeLowerOptions:
 def run(module: IRModule, options: VMShapeLowerOptions, ctx: PassContext) -> IRModule:
     """Lower every function that has no shape heap yet, and add the prim funcs that compute its dimensions.
 
-    Parameters behind `num_input` whose sizes are constants are not checked, and neither is what is proven, such as a
+    Tensors of constant sizes behind `num_input` are not checked, and neither is what is proven, such as a
     result of which the type is known. Of a shape that is read from the heap no more is known than its rank, as in TVM,
     so that it is checked where its dimensions are declared. A dataflow block stays one unless something in it is
-    checked or computed, which has an effect. A scalar that is computed from sizes comes from the heap as a whole: in
-    TVM an argument `R.prim_value(n * 2)` becomes arithmetic on the call that reads `n`.
+    checked or computed, which has an effect.
+
+    TVM writes and reads a slot for each scalar variable of Relax that is used; here only sizes live in the heap, and
+    what is computed from sizes comes from it as a whole: in TVM an argument `R.prim_value(n * 2)` becomes arithmetic on
+    the call that reads `n`. What may fail, such as a division, is computed where it is needed, in TVM as soon as its
+    variables are known. A result is not checked again because it is declared on a virtual device.
     """
     if any(map(_is_lowered, module.relax_functions)):
         module = to_non_dataflow.run(module, NoOptions(), ctx)
@@ -245,8 +258,7 @@ class _Lowering:
     def function_lowered(self) -> Function:
         function = self.function
         param_types = [declared_type(item) or self.type_of[item] for item in function.params]
-        checked = [*param_types, *([function.ret_type] if function.ret_type is not None else [])]
-        self.heap = collect(function, checked)
+        self.heap = collect(function, param_types)
         body = function.body
         assert isinstance(body, SeqExpr), "a function in normal form"
         size = len(self.heap.exprs)
@@ -267,17 +279,14 @@ class _Lowering:
         count = attr(self.function.attrs, "num_input")
         inputs = count if isinstance(count, int) else len(self.function.params)
         for index, param in enumerate(self.function.params):
-            if index >= inputs and not free_symbols(param.annotation):
-                self.ctx.remark(
-                    param, "missed", f"{param.name} is not checked: it is a weight, whose sizes are constant"
-                )
-                continue
             type_ = declared_type(param) or self.type_of[param]
             where = f"fn={self.name}, loc=param[{index}], param={param.name}"
-            demand = Demand(self.error(f"{where}, annotation={_shown(type_)}"), param, matches)
+            demand = Demand(self.error(f"{where}, annotation={_shown(type_)}"), param, matches, index >= inputs)
+            is_skipped = demand.skips(type_)
+            why = "it is a weight, whose sizes are constant" if is_skipped else "its type says nothing to check"
             count = len(self.made) + len(matches)
             self.check(param, type_, None, demand)
-            self.note_unchecked(count, len(self.made) + len(matches), param, "its type says nothing to check")
+            self.note_unchecked(count, len(self.made) + len(matches), param, why)
         self.match(matches)
 
     def note_unchecked(self, before: int, behind: int, node: Node, why: str) -> None:
@@ -309,6 +318,8 @@ class _Lowering:
     def check(self, value: Expr, type_: Type, actual: Type | None, demand: Demand) -> None:
         """Check that `value`, of which `actual` is known, has `type_`; what remains to compare is added to `demand`."""
         match type_:
+            case TensorType() if demand.skips(type_):
+                pass
             case TensorType(ndim=ndim, dtype=dtype, shape=dims):
                 if not is_tensor_proven(actual, type_):
                     wanted = self.no_dtype(demand.node) if dtype is None else dtype_argument(dtype)
@@ -348,7 +359,7 @@ class _Lowering:
             self.emit_check("vm.builtin.check_tuple_info", demand, value, integer(len(fields)))
         for index, item in enumerate(fields):
             inner = None if known is None else known[index]
-            if needs_check(item, inner):
+            if needs_check(item, inner) and not demand.skips(item):
                 if isinstance(value, Tuple):
                     part: Expr = value.fields[index]
                 else:
@@ -433,7 +444,7 @@ class _Lowering:
 
     def returned(self, value: Expr, actual: Type | None, declared: Type) -> None:
         """Check the declared type of the result unless it is proven."""
-        error = self.error(f"fn={self.name}, loc=return, annotation={show_type(declared)}")
+        error = self.error(f"fn={self.name}, loc=return, annotation={show_checked_type(declared)}")
         demand = Demand(error, self.function.body, [])
         count = len(self.made)
         self.check(value, declared, actual, demand)
@@ -443,10 +454,10 @@ class _Lowering:
     def binding(self, binding: Binding) -> None:
         match binding:
             case MatchCast(value=value, type=type_):
-                new_value = self.value(value)
+                new_value = self.operand(value)
                 if not isinstance(self.type_of.get(value), TupleType):
                     self.untyped.add(new_value)
-                demand = Demand(self.error(f"match_cast, ty={show_type(type_)}"), binding, [])
+                demand = Demand(self.error(f"match_cast, ty={show_checked_type(type_)}"), binding, [])
                 count = len(self.made)
                 self.check(new_value, type_, self.actual(new_value, self.type_of.get(value)), demand)
                 self.match(demand.matches)
@@ -500,6 +511,14 @@ class _Lowering:
             case _:
                 return value
 
+    def operand(self, value: Expr) -> Expr:
+        """Return what is cast, bound if it is a call: that is evaluated once, whatever is checked of its result."""
+        if not isinstance(value, Call):
+            return self.value(value)
+        var = Var(self.names.fresh("gv"))
+        self.emit(self.with_value(VarBinding(var, value), value), value, BOUND)
+        return var
+
     def computed(self, value: ShapeExpr | PrimValue) -> Call:
         """Return the builtin call that reads a shape or a scalar from the heap."""
         dims = value.values if isinstance(value, ShapeExpr) else (value.value,)
@@ -531,9 +550,13 @@ def _known(value: ShapeExpr | PrimValue) -> Type:
     return PrimType(dtype_of(value.value), value.value)
 
 
+def _is_tensor_of_constant_shape(type_: Type) -> bool:
+    return isinstance(type_, TensorType) and isinstance(type_.shape, tuple) and not free_symbols(type_)
+
+
 def _shown(type_: Type) -> str:
-    """Return a type as TVM writes it in what a check says; a scalar that names a dimension only has its dtype."""
-    return f"T.{type_.dtype}" if isinstance(type_, PrimType) else show_type(type_)
+    """Return the type of a parameter as a check says it; of a scalar that names a dimension only the dtype."""
+    return show_checked_type(replace(type_, value=None) if isinstance(type_, PrimType) else type_)
 
 
 PASS = Pass(
