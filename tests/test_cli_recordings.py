@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from relax_core.cli import main
-from relax_core.engine.pipelines.recognize import OPEN_VARIABLE
+from relax_core.engine.pipelines.recognize import OPEN_VARIABLE, WATCH_VARIABLE
 from tests.engine.pipelines.stage_texts import ADD, SCALED, SHIFTED, TWICE, UNREADABLE, WRONG, after, dump
 
 
@@ -161,6 +161,28 @@ def test_open_shows_what_it_opens(
     monkeypatch.setattr(subprocess, "call", call)
     assert run(capsys, "open", *filter(None, (path,)), "--port", 8613, "--no-browser") == (0, said, "")
     assert started == [str(tmp_path / path) if path else ""]
+
+
+def test_open_follows_a_program_and_no_recording(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "small.py"
+    program.write_text("x\n", encoding="utf-8")
+    asked: list[str] = []
+
+    def call(_command: tuple[str, ...], *, cwd: Path, env: dict[str, str]) -> int:
+        assert (cwd / "app.py").is_file()
+        asked.append(env[WATCH_VARIABLE])
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
+    for options in ((program,), (program, "--watch")):
+        assert run(capsys, "open", *options, "--port", 8613, "--no-browser")[0] == 0
+    assert asked == ["", "1"]
+    for path, what in ((folder, f"{folder} is a recording"), ("", "none is named")):
+        status, _, err = run(capsys, "open", *filter(None, (path,)), "--watch", "--no-browser")
+        assert status == 2
+        assert f"--watch follows the file of a program, and {what}" in err
 
 
 def test_open_starts_the_app_on_the_path(

@@ -32,6 +32,7 @@ from views.state.session import (
 from views.state.shared import ProgramState
 from views.worker.connection import client, waiting_in
 from views.worker.program import samples
+from views.worker.watched import follow_file, watched_path
 
 _SHELL = Path(__file__).parent / "shell.css"
 
@@ -56,6 +57,7 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
         arrive(is_lesson_page=takes_lesson)
         _show_complaints()
+        follow_file()
         file = panel.open_lesson() if takes_lesson else None
         if file is None:
             yield
@@ -138,7 +140,14 @@ def status_line(source: SourceView | Status | Failure | None, detail: str = "", 
             status = None
     worker = client().status()
     left = _counts(status, subject) if status else []
-    right = [worker.worker, worker.sandbox, status.module_hash[:8] if status else "", worker.versions]
+    followed = watched_path()
+    right = [
+        f"follows {Path(followed).name}" if followed else "",
+        worker.worker,
+        worker.sandbox,
+        status.module_hash[:8] if status else "",
+        worker.versions,
+    ]
     with st.bottom.container(horizontal=True, gap="medium", key="status"):
         for text in (*left, detail or (status.detail if status else "")):
             if text:

@@ -17,7 +17,7 @@ from relax_core.cli.integration.language import server
 from relax_core.cli.terminal import Commands, Engine, UsageError, read_text, say
 from relax_core.diagnostics import plural
 from relax_core.engine.files import printable
-from relax_core.engine.pipelines.recognize import OPEN_VARIABLE, is_pipeline
+from relax_core.engine.pipelines.recognize import OPEN_VARIABLE, WATCH_VARIABLE, is_pipeline
 from relax_core.engine.places import ROOT
 
 _APP: Final = ROOT / "app.py"
@@ -36,6 +36,7 @@ def add_app(command: Commands) -> None:
     app.add_argument("file", nargs="?", default="", metavar="PATH", help=what)
     app.add_argument("--port", type=int, default=8501, help="where the app listens (default: 8501)")
     app.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
+    app.add_argument("--watch", action="store_true", help="follow the program: its pages show each change of the file")
     app.set_defaults(in_process=True)
 
     command("lsp", "Serve an editor: the language server, on standard input and output.", _serve_editor)
@@ -48,6 +49,9 @@ def _open(_engine: Engine, options: argparse.Namespace) -> int:
         raise UsageError(f"--port takes a number from 1 to {_PORTS - 1:,}, got {options.port}")
     base = f"http://{_ADDRESS}:{options.port}"
     words, page = _found(options.file)
+    if options.watch and (page != "/" or not options.file):
+        what = f"{printable(options.file)} is a recording" if options.file else "none is named"
+        raise UsageError(f"--watch follows the file of a program, and {what}")
     if importlib.util.find_spec("streamlit") is None or not _APP.is_file():
         raise UsageError("the app is not installed here: it needs streamlit and app.py")
     if _answers(options.port):
@@ -58,7 +62,10 @@ def _open(_engine: Engine, options: argparse.Namespace) -> int:
     sys.stdout.flush()
     if not options.no_browser and (sys.platform != "linux" or any(map(os.environ.get, _DISPLAYS))):
         threading.Thread(target=_show, args=(options.port, base + page), daemon=True).start()
-    environment = os.environ | {OPEN_VARIABLE: os.path.abspath(options.file) if options.file else ""}
+    environment = os.environ | {
+        OPEN_VARIABLE: os.path.abspath(options.file) if options.file else "",
+        WATCH_VARIABLE: "1" if options.watch else "",
+    }
     # Streamlit reads the settings of the folder that it is started in.
     return subprocess.call(
         (sys.executable, "-m", "streamlit", "run", str(_APP), "--server.port", str(options.port)),

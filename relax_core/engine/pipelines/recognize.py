@@ -10,7 +10,9 @@ from typing import Final
 from relax_core.engine.files import UnreadableFileError, read_file
 
 OPEN_VARIABLE: Final = "RELAXSCOPE_OPEN"
-"""Names, in the environment of the server of the app, the recording that it was started on. No browser can set it."""
+"""Names, in the environment of the app's server, the program or recording that it shows. No browser can set it."""
+WATCH_VARIABLE: Final = "RELAXSCOPE_WATCH"
+"""Is set if the pages are to follow the program that the server was started on when its file changes."""
 ARCHIVE_LIMIT_BYTES: Final = 1 << 30
 ZIP: Final = b"PK"
 LOG_HEADER: Final = re.compile(r"^(After|Before) Running Pass:(.*)$", re.MULTILINE)
