@@ -46,7 +46,7 @@ from relax_core.engine.replies import CostsView, Stages, StageText
 from relax_core.present.models import Problem
 
 _NO_CASE = "BC001"
-_COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#", "steps": "#"})
+_COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#", "plan": "#", "steps": "#"})
 
 
 class CheckedText(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,13 +88,14 @@ def add_programs(command: Commands) -> None:
     asm.add_argument("file", metavar="FILE", help=PATH_HELP)
     asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
     form = (
-        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed, what each step is worth (timed); "
+        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed, the loops behind each step, "
+        "what each step is worth (timed); "
         "default: bytecode, llvm of a kernel"
     )
-    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks", "steps"), help=form)
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks", "plan", "steps"), help=form)
     off = "transformations of kernels to switch off, by the names that `--as remarks` prints, with commas between"
     asm.add_argument("--without", default="", metavar="NAMES", help=off)
-    asm.add_argument("--sizes", default="", metavar="n=64,m=8", help="symbols of a kernel, for remarks and steps")
+    asm.add_argument("--sizes", default="", metavar="n=64,m=8", help="symbols of a kernel; not for code")
     asm.add_argument("--json", action="store_true", help="print one object per listing and line")
 
 

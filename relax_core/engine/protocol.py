@@ -41,7 +41,7 @@ from relax_core.present.catalog_of.catalog_models import Catalog, Explanations, 
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
-from relax_core.present.kernel_models import KernelView, StepTable
+from relax_core.present.kernel_models import KernelPlans, KernelView, StepTable
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status, Structure
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
@@ -212,16 +212,16 @@ class ValueOf(Request[TensorPage], frozen=True):
 class Asm(Request[Listing], frozen=True):
     """The bytecode of the program, or the LLVM IR or assembly of one of its kernels, or what the compiler did to it.
 
-    As "steps": what each transformation is worth, which is measured.
+    As "plan": the loop nest behind each transformation. As "steps": what each is worth, which is measured.
     """
 
     program: Program
-    form: Literal["bytecode", "llvm", "asm", "remarks", "steps"] = "bytecode"
+    form: Literal["bytecode", "llvm", "asm", "remarks", "plan", "steps"] = "bytecode"
     kernel: str = ""
     without: tuple[str, ...] = ()
     """Transformations of kernels that are switched off."""
     sizes: tuple[tuple[str, int], ...] = ()
-    """Of the symbols of the kernel, for remarks and steps."""
+    """Of the symbols of the kernel, for remarks, plans and steps."""
 
 
 class KernelOf(Request[KernelView], frozen=True):
@@ -241,6 +241,15 @@ class StepCostsOf(Request[StepTable], frozen=True):
 
     Sizes that are not given are those of the program.
     """
+
+    program: Program
+    kernel: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    without: tuple[str, ...] = ()
+
+
+class PlansOf(Request[KernelPlans], frozen=True):
+    """What each transformation of a kernel plans, as a loop nest of TIR, for `sizes` of its symbols."""
 
     program: Program
     kernel: str = ""
@@ -449,6 +458,7 @@ AnyRequest: TypeAlias = (
     | Asm
     | KernelOf
     | StepCostsOf
+    | PlansOf
     | OriginsOf
     | FoundInStages
     | Ast

@@ -1,9 +1,10 @@
-"""What the compiler of kernels says of its transformations: which were applied where, and why others were not."""
+"""What the compiler of kernels says of its transformations: those applied, why others were not, and plans."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from relax_core.ir.node import Node
+from relax_core.ir.tir import Stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +15,17 @@ class KernelRemark:
     transform: str
     node: Node
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """One transformation as a rewriting of statements: `before` are neighbours in the text, `after` what they become.
+
+    `after` computes the same values as the code that the transformation emits, in the same loops; it is `None` where
+    the transformation does not tell its plan.
+    """
+
+    transform: str
+    reason: str
+    before: tuple[Stmt, ...]
+    after: tuple[Stmt, ...] | None

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.present.models import Token, Tone
+from relax_core.present.models import Diff, Token, Tone
 
 
 class KernelLine(msgspec.Struct, frozen=True, array_like=True):
@@ -105,6 +105,36 @@ class StepTable(msgspec.Struct, frozen=True):
         for name, row in zip(names[1:], self.rows, strict=True):
             lines.append(f"  {name:<{width}}  {duration(row.seconds)}  {row.factor:6.2f}x  {row.words}")
         return "\n".join(lines)
+
+
+class PlannedStage(msgspec.Struct, frozen=True):
+    """What a transformation makes of a kernel's loops, as TIR that reads back and computes the same."""
+
+    transform: str
+    reason: str
+    text: str
+    """The kernel behind it; empty if the transformation does not tell its plan."""
+    diff: Diff | None
+
+
+class KernelPlans(msgspec.Struct, frozen=True):
+    """The plans of a kernel's transformations, for certain sizes, from the outside in."""
+
+    kernel: str
+    start: str
+    """The kernel before all of them."""
+    stages: tuple[PlannedStage, ...]
+
+    def to_text(self) -> str:
+        """Write the kernel behind each stage, below what was done to it."""
+        parts = [f"# {self.kernel}\n{self.start}"]
+        for number, stage in enumerate(self.stages, 1):
+            title = f"# {number} {stage.transform}: {stage.reason.replace('`', '')}"
+            parts.append(f"{title}\n{stage.text or UNTOLD}")
+        return "\n\n".join(part.rstrip() for part in parts)
+
+
+UNTOLD = "# It is told in words alone: its code is no loop nest, or its loop is one of a prim func that is called."
 
 
 def duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.ir import tir
-from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr, PrimVar, Select, Unary
+from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, Intrinsic, LetExpr, PrimExpr, PrimVar, Select, Unary
 
 Array = npt.NDArray[Any]
 
@@ -94,6 +94,9 @@ class Reference:
                 self.arrays[buffer][place] = self.eval(value)
             case tir.Block():
                 self.block(stmt)
+            case tir.DeclBuffer(buffer=buffer, body=body) if stmt.pointer is None:
+                self.arrays[buffer] = np.zeros([self.eval(dim) for dim in buffer.shape], buffer.dtype)
+                self.run(body)
             case _:
                 raise NotImplementedError(type(stmt).__name__)
 
@@ -143,6 +146,11 @@ class Reference:
             case Cast(value=value, dtype=dtype):
                 inner = self.eval(value)
                 return self.fit(inner if dtype.startswith("float") else math.trunc(inner), dtype)
+            case LetExpr(var=var, value=value, body=body):
+                self.values[var] = self.eval(value)
+                return self.eval(body)
+            case Intrinsic(name="exp", args=(a,), dtype=dtype):
+                return self.fit(np.exp(self.eval(a)), dtype)
             case Select(condition=condition, true_value=a, false_value=b):
                 return self.eval(a if self.eval(condition) else b)
             case _:

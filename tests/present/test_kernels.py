@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.engine.protocol import Asm, Failure, KernelOf, Program, StepCostsOf
+from relax_core.engine.protocol import Asm, Failure, KernelOf, PlansOf, Program, StepCostsOf
 from relax_core.engine.replies import Listing
 from relax_core.engine.session import Session
-from relax_core.present.kernel_models import AccessRow, KernelText, KernelView, StepTable
+from relax_core.present.kernel_models import AccessRow, KernelPlans, KernelText, KernelView, StepTable
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 REPORTED, CORRECTED = "seeds/my_ir_module.py", "seeds/my_ir_module_corrected.py"
@@ -95,6 +95,21 @@ def test_a_transformation_is_switched_off_and_what_it_is_worth_is_measured(sessi
     assert isinstance(text, Listing)
     assert "Rows" not in text.code.text
     assert "Lanes" in text.code.text
+
+
+def test_the_plan_of_each_transformation_is_a_text_with_what_it_changed(session: Session) -> None:
+    program = Program((SAMPLES / "tir" / "matmul.py").read_text(), "m.py")
+    found = session.request(PlansOf(program, "matmul", (("m", 70), ("n", 50), ("k", 60))))
+    assert isinstance(found, KernelPlans), found
+    stages = [stage for stage in found.stages if stage.transform == "tile"]
+    assert stages
+    assert all(stage.diff is not None and not stage.diff.is_unchanged for stage in stages)
+    assert 'scope="local"' in stages[-1].text
+    assert "T.vectorized" in stages[-1].text
+    text = session.request(Asm(program, "plan", "matmul", ("tile",), (("m", 70), ("n", 50), ("k", 60))))
+    assert isinstance(text, Listing)
+    assert "# 1 " in text.code.text
+    assert " tile: " not in text.code.text
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,20 @@ def test_a_step_is_switched_off_and_measured() -> None:
     assert any(item.startswith("Rows") for item in words)
 
 
+def test_the_loops_behind_each_step_are_shown_beside_those_before() -> None:
+    app = opened("kernels", screen(sample=SOFTMAX, kernel="row_softmax", sizes="n=64,m=64"))
+    app.toggle(key="kernels.plan").set_value(True).run()
+    assert "relaxscope_kernels" not in sent_to(app)
+    model = sent_to(app)["relaxscope_diff"][1]
+    assert model["after_title"] == "After · Rows"
+    step = app.selectbox(key="kernels.plan.stage")
+    assert len(step.options) >= 3
+    step.set_value(len(step.options)).run()
+    assert sent_to(app)["relaxscope_diff"][1]["after_title"] == "After · Collapse"
+    app.toggle(key="kernels.plan").set_value(False).run()
+    assert "relaxscope_kernels" in sent_to(app)
+
+
 def test_a_step_that_there_is_not_falls_back_to_all() -> None:
     app = opened("kernels", screen(sample=SOFTMAX, without="tiles"))
     assert sent_to(app)["relaxscope_kernels"][1]["name"] == "row_softmax"

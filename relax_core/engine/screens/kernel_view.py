@@ -9,7 +9,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import arguments
-from relax_core.engine.protocol import KernelOf, Progress, Report, StepCostsOf
+from relax_core.engine.protocol import KernelOf, PlansOf, Progress, Report, StepCostsOf
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
@@ -17,10 +17,12 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
 from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.plans import PlanStage, plan_stages
 from relax_core.jit.step_costs import Timed, step_costs
 from relax_core.jit.transforms.registry import SUMMARIES, without
 from relax_core.present.code import without_header
-from relax_core.present.kernel_models import KernelView, SourceLine, StepRow, StepTable
+from relax_core.present.diffs.diff import diff_texts
+from relax_core.present.kernel_models import KernelPlans, KernelView, PlannedStage, SourceLine, StepRow, StepTable
 from relax_core.present.kernels import present_kernel
 from relax_core.present.nodes.origins import Lines, tir_lines
 from relax_core.printer.tvmscript import print_module
@@ -103,8 +105,44 @@ def step_table(message: StepCostsOf, context: RequestContext) -> StepTable:
     return StepTable(name, engine.target.processor, off, found.seconds, found.rounds, rows)
 
 
+def plans(message: PlansOf, context: RequestContext) -> KernelPlans:
+    """Lower a kernel, and print what its transformations plan.
+
+    Raises:
+        DiagnosedError: there is no such kernel, symbol or transformation, or it cannot be compiled.
+    """
+    opened = context.opened_by(message.program)
+    executable = opened.compilation.executable(context.report, context.is_cancelled)
+    name, function = kernel_of(message.kernel, executable.kernels)
+    symbols, asked = _sizes(message, name, function)
+    engine = context.engine_of(opened)
+    stages = plan_stages(
+        function,
+        {symbol: asked[symbol.name] for symbol in symbols} if len(asked) == len(symbols) else None,
+        lambda node: executable.log.locate(node),
+        options=replace(engine.options, without=without(message.without)),
+        functions=executable.kernels,
+    )
+
+    def text(shown: PrimFunc) -> str:
+        alone = IRModule((Definition(GlobalVar(name), shown),), name=executable.module.name)
+        return without_header(print_module(alone, spelling=opened.source.spelling)).text
+
+    made = tuple(_planned(stage, text) for stage in stages)
+    return KernelPlans(name, text(stages[0].before if stages else function), made)
+
+
+def _planned(stage: PlanStage, text: Callable[[PrimFunc], str]) -> PlannedStage:
+    if stage.after is None:
+        return PlannedStage(stage.transform, stage.reason, "", None)
+    before, after = text(stage.before), text(stage.after)
+    title = stage.transform.capitalize()
+    found = diff_texts(f"Before · {title}", before, f"After · {title}", after)
+    return PlannedStage(stage.transform, stage.reason, after, found)
+
+
 def _sizes(
-    message: KernelOf | StepCostsOf, name: str, function: PrimFunc
+    message: KernelOf | StepCostsOf | PlansOf, name: str, function: PrimFunc
 ) -> tuple[tuple[PrimVar, ...], dict[str, int]]:
     """Return the symbols of a kernel, and the sizes that are asked for."""
     symbols, asked = tuple(shape_symbols(function)), dict(message.sizes)

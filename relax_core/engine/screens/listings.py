@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from relax_core.engine.debug.request_context import RequestContext
-from relax_core.engine.protocol import Asm, KernelOf, StepCostsOf
+from relax_core.engine.protocol import Asm, KernelOf, PlansOf, StepCostsOf
 from relax_core.engine.replies import Listing
 from relax_core.engine.screens import kernel_view
 from relax_core.jit.kernel import Kernel
@@ -24,6 +24,9 @@ def listing(message: Asm, context: RequestContext) -> Listing:
     if message.form == "steps":
         table = kernel_view.step_table(StepCostsOf(message.program, name, message.sizes, off), context)
         return Listing(plain_code(table.to_text(), f"{name}, steps"), kernels)
+    if message.form == "plan":
+        found = kernel_view.plans(PlansOf(message.program, name, message.sizes, off), context)
+        return Listing(plain_code(found.to_text(), f"{name}, plan"), kernels)
     host = engine.variation(replace(engine.options, without=off)) if off else engine
     kernel = Kernel(host, prim_func, name, executable.log, executable.kernels)
     if message.form == "remarks":

@@ -11,7 +11,7 @@ from relax_core.jit.compilation.pipelines import Form
 from relax_core.jit.lowering.calls.host_calls import PackedCall
 from relax_core.jit.lowering.checks import Site
 from relax_core.jit.lowering.memory.storage import Held, Inlined, LaneElement, LoopLabels, Pointer, Storage, Visible
-from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.remarks import KernelRemark, PlannedStep
 from relax_core.jit.transforms.loop_nest import Nest
 
 # An access to a buffer: the dimension and the index there.
@@ -26,6 +26,7 @@ class Emitted:
     `packed_calls` are the calls of packed functions, by number; `parts` the bodies of functions that run chunks of a
     loop. `forms` says what the innermost loops are that were emitted as the program has them, `vector_count` how many
     explicit vectors there are. `stack_bytes` is how much of the stack transformations took for copies of operands.
+    `plans` are those of the transformations, `None` if nobody wants to read them.
     """
 
     sites: list[Site] = field(default_factory=list[Site])
@@ -36,6 +37,7 @@ class Emitted:
     forms: set[Form] = field(default_factory=set[Form])
     vector_count: int = 0
     stack_bytes: int = 0
+    plans: list[PlannedStep] | None = None
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.scalars.vectors import bind_vector, lanes_of_value, lower_store
 from relax_core.jit.lowering.state import State, stores_size
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
-from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.remarks import KernelRemark, PlannedStep
 from relax_core.jit.transforms.loops.fuse import fuse
 from relax_core.jit.transforms.registry import emit_transformed
 
@@ -207,6 +207,7 @@ class Lowered:
     `remarks` tell which transformations were applied and which were refused; `places` are the origins that the marks
     of `debug_lines` number; `work` estimates for how many nanoseconds it runs, `None` if that depends on values;
     `pipeline` is how LLVM optimises it; with `has_chunks` there are loops whose chunks several threads may run.
+    `plans` are those of the transformations, if they were asked for, as rewritings of `function`.
     """
 
     text: str
@@ -220,6 +221,8 @@ class Lowered:
     places: tuple[Origin, ...] = ()
     work: int | None = None
     has_chunks: bool = False
+    function: PrimFunc | None = None
+    plans: tuple[PlannedStep, ...] = ()
 
     @property
     def value_count(self) -> int:
@@ -286,6 +289,7 @@ def lower(
     *,
     are_distinct: bool,
     has_origins: bool = False,
+    has_plans: bool = False,
     outputs: frozenset[int] | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Lowered:
@@ -294,7 +298,7 @@ def lower(
     With `are_distinct` the buffers are taken not to overlap. Symbols are those of `shape_symbols`, in that order.
     `functions` are the prim funcs that it may call, by name; `outputs` are the positions of the arguments that hold no
     values at the start, all that are written if that is `None`. With `has_origins` the text is marked with the
-    statements that its instructions stem from.
+    statements that its instructions stem from, with `has_plans` transformations tell their plans.
 
     Raises:
         CompileError: JT001, JT002, JT016, JT017, JT023 or JT024 for what cannot be compiled.
@@ -315,6 +319,7 @@ def lower(
     state.is_cancelled = is_cancelled
     state.code = FunctionBuilder(has_origins=has_origins)
     state.code.set_location(function)
+    state.emitted.plans = [] if has_plans else None
     state.outputs = outputs
     _declare_scalars(state, function, has_sizes=sizes is not None)
     workspace = declare_buffers(state, function, called)
@@ -380,6 +385,8 @@ def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
         tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.code.origins),
         static_work(state, state.function.body),
         bool(state.emitted.parts),
+        state.function,
+        tuple(state.emitted.plans or ()),
     )
 
 

@@ -9,7 +9,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.tir import For
 from relax_core.jit.lowering.loops import lower_for
 from relax_core.jit.lowering.state import State
-from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.remarks import KernelRemark, PlannedStep
 from relax_core.jit.transforms.contractions.tile import TILE
 from relax_core.jit.transforms.copies.runs import COPY
 from relax_core.jit.transforms.copies.transpose import TRANSPOSE
@@ -79,16 +79,18 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
             continue
         state.check_budget(loop)
         match transform.plan(state, loop):
-            case Around(reason=reason, enter=enter):
+            case Around(reason=reason, enter=enter) as found:
                 state.emitted.remarks.append(KernelRemark("applied", transform.name, loop, reason))
                 state.code.comment(f"{transform.name}: {reason}")
                 around.enter_context(enter())
+                _tell(state, loop, transform.name, found)
                 is_around = True
-            case Plan(reason=reason, emit=emit, statement=statement):
+            case Plan(reason=reason, emit=emit, statement=statement) as found:
                 state.emitted.remarks.append(KernelRemark("applied", transform.name, loop, reason))
                 state.code.comment(f"{transform.name}: {reason}")
                 state.position.nests.clear()
                 _emit_from(state, loop, statement, emit)
+                _tell(state, loop, transform.name, found)
                 return True
             case Refusal(reason=reason):
                 state.emitted.remarks.append(KernelRemark("refused", transform.name, loop, reason))
@@ -97,6 +99,13 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
     if is_around:
         lower_for(state, loop)
     return is_around
+
+
+def _tell(state: State, loop: For, name: str, plan: Plan | Around) -> None:
+    """Keep the plan of a transformation, if somebody wants to read it."""
+    if state.emitted.plans is not None:
+        nest = None if plan.nest is None else plan.nest()
+        state.emitted.plans.append(PlannedStep(name, plan.reason, (loop,), nest))
 
 
 def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[], None]) -> None:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from relax_core.ir.node import Node
-from relax_core.ir.tir import For
+from relax_core.ir.tir import For, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 
@@ -15,11 +15,13 @@ class Plan:
     """How a loop will be emitted: `reason` is the text of the remark, `emit` appends the code.
 
     The origin of the code is `statement`, if there is one, but for loops that `repeat` makes and what says otherwise.
+    `nest` returns the plan as a loop nest, once the code is emitted; it is asked for only where somebody reads it.
     """
 
     reason: str
     emit: Callable[[], None]
     statement: Node | None = None
+    nest: Callable[[], tuple[Stmt, ...] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Around:
 
     reason: str
     enter: Callable[[], AbstractContextManager[None]]
+    nest: Callable[[], tuple[Stmt, ...] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class Case:
     text: str
     mode: Mode = "exact"
     tolerance: float = 0.0
+    vector_bits: int = 256
 
 
 def _each(params: str, body: str) -> str:
@@ -56,9 +57,10 @@ CASES = {
     "hoist": Case(_each(PLACED, "for j in range(64):\n    for i in range(64):\n        o[j] = A[I[3], i]")),
     "parallel": Case(
         _each(
-            'A: T.Buffer((1024, 1024), "float32"), o: T.Buffer((1024, 1024), "float32")',
-            "for i, j in T.grid(1024, 1024):\n    o[i, j] = T.exp(A[i, j])",
-        )
+            'A: T.Buffer((320, 400), "float32"), o: T.Buffer((320, 400), "float32")',
+            "for i, j in T.grid(320, 400):\n    o[i, j] = T.exp(A[i, j])",
+        ),
+        vector_bits=128,
     ),
     "tile": Case(
         _reduction(
@@ -115,7 +117,7 @@ CASES = {
 }
 
 
-def _arrays(text: str) -> list[Array]:
+def arrays_of(text: str) -> list[Array]:
     random = np.random.default_rng(7)
     made: list[Array] = []
     for item in parsed(text).buffers:
@@ -126,8 +128,13 @@ def _arrays(text: str) -> list[Array]:
     return made
 
 
-def _engine(mode: Mode, *names: str) -> Engine:
-    return Engine(options=KernelOptions(mode=mode, threads=2, vector_bits=256, without=without(names)))
+def engine_for(case: Case, *names: str) -> Engine:
+    """Make an engine without the transformations `names`."""
+    return Engine(options=options_for(case, *names))
+
+
+def options_for(case: Case, *names: str) -> KernelOptions:
+    return KernelOptions(mode=case.mode, threads=2, vector_bits=case.vector_bits, without=without(names))
 
 
 def test_every_transformation_is_switched_off_here() -> None:
@@ -138,10 +145,10 @@ def test_every_transformation_is_switched_off_here() -> None:
 def test_without_it_the_values_are_the_same(name: str) -> None:
     case = CASES[name]
     function = parsed(case.text)
-    whole, part = _engine(case.mode), _engine(case.mode, name)
+    whole, part = engine_for(case), engine_for(case, name)
     assert applied(function, whole).get(name, "").startswith("applied")
     assert name not in applied(function, part)
-    mine, theirs = _arrays(case.text), _arrays(case.text)
+    mine, theirs = arrays_of(case.text), arrays_of(case.text)
     whole.kernel(function, "f")(*mine)
     part.kernel(function, "f")(*theirs)
     for ours, others in zip(mine, theirs, strict=True):
@@ -152,8 +159,7 @@ def test_without_it_the_values_are_the_same(name: str) -> None:
 
 
 def test_without_all_of_them_no_loop_is_taken() -> None:
-    engine = _engine("exact", *SUMMARIES)
-    assert not any(applied(parsed(case.text), engine) for case in CASES.values())
+    assert not any(applied(parsed(case.text), engine_for(case, *SUMMARIES)) for case in CASES.values())
 
 
 def test_a_name_that_none_has_is_refused() -> None:
@@ -166,9 +172,9 @@ def test_a_name_that_none_has_is_refused() -> None:
 @pytest.mark.parametrize("name", ["tile", "lanes", "fuse"])
 def test_what_it_costs_to_go_without_is_measured_in_one_run(name: str) -> None:
     case = CASES[name]
-    arrays = _arrays(case.text)
+    arrays = arrays_of(case.text)
     kept = [array.copy() for array in arrays]
-    costs = step_costs(_engine(case.mode), Timed(parsed(case.text), "f", None, {}), arrays)
+    costs = step_costs(engine_for(case), Timed(parsed(case.text), "f", None, {}), arrays)
     assert all(agree(array, before) for array, before in zip(arrays, kept, strict=True))
     (found,) = (item for item in costs.steps if item.name == name)
     assert costs.seconds > 0
@@ -177,12 +183,12 @@ def test_what_it_costs_to_go_without_is_measured_in_one_run(name: str) -> None:
     assert (found.difference > 0) == (case.tolerance > 0)
     assert name not in {
         item.name
-        for item in step_costs(_engine(case.mode), Timed(parsed(case.text), "f", None, {}), arrays, (name,)).steps
+        for item in step_costs(engine_for(case), Timed(parsed(case.text), "f", None, {}), arrays, (name,)).steps
     }
 
 
 def test_a_measurement_stops_when_it_is_cancelled() -> None:
     timed = Timed(parsed(CASES["tile"].text), "f", None, {})
     with pytest.raises(RunError) as caught:
-        step_costs(_engine("exact"), timed, _arrays(CASES["tile"].text), is_cancelled=lambda: True)
+        step_costs(engine_for(CASES["tile"]), timed, arrays_of(CASES["tile"].text), is_cancelled=lambda: True)
     assert caught.value.diagnostics[0].code == "JT014"

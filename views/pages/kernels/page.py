@@ -11,7 +11,7 @@ from views.lessons.alone import show_alone
 from views.lessons.steps import WAITING, held_back
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
-from views.pages.kernels.steps import choose_steps, switched_off
+from views.pages.kernels.steps import choose_steps, show_plan, switched_off
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
 from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure, show_offer
@@ -140,6 +140,9 @@ def _show_code(source: SourceView | Failure, given: Program, choosing: DeltaGene
             _choose(shown)
         with files:
             _export(shown)
+        if state(KernelsState).plan:
+            show_plan(shown)
+            return detail
         action = kernels(
             shown,
             key="kernels.forms",

@@ -14,5 +14,7 @@ class KernelsState:
     part: int = rules.number(0, 10**6)
     without: str = rules.text(400)
     """The transformations that are switched off, with commas between."""
+    plan: int = rules.number(0, 999)
+    """The transformation whose plan is shown, from 1 on; 0 for the code of the kernel."""
     threads: int = rules.switch()
     """Whether the launch is simulated with all its threads."""

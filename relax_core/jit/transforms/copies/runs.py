@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from math import prod
 
-from relax_core.ir.tir import For
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.tir import For, Stmt
 from relax_core.jit.lowering.loops import CHUNK, least
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.copies.read import Copy, read_copy
+from relax_core.jit.transforms.copies.read import Copy, CopyDim, copied, first_of, over_dims, read_copy
+from relax_core.jit.transforms.plan_nest import over, plus, store
 from relax_core.jit.transforms.repeat import repeat, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -32,7 +34,8 @@ def plan_copy(state: State, loop: For) -> Plan | Refusal | None:
     if run < SHORTEST_RUN_BYTES:
         return Refusal(f"runs of {run} bytes are too short")
     found = _Runs(state, loop, copy)
-    return Plan(f"{prod(dim.extent for dim in copy.dims[:-1])} runs of {run} bytes", found.emit, copy.nest.update)
+    reason = f"{prod(dim.extent for dim in copy.dims[:-1])} runs of {run} bytes"
+    return Plan(reason, found.emit, copy.nest.update, lambda: (_told(found),))
 
 
 # Why the bits stay: as bytes are moved, any value keeps its bits; bools, of which many bytes mean true, are left out.
@@ -130,3 +133,22 @@ class _Runs:
 
     def _at(self, pointer: str, distance: str) -> str:
         return self.state.code.emit(f"getelementptr inbounds i8, ptr {pointer}, i64 {distance}")
+
+
+def _told(runs: _Runs) -> Stmt:
+    """Return the loops: each run in vectors, of which the last ends with the run."""
+    copy = runs.copy
+    *around, last = copy.dims
+    dtype = last.axes[-1].var.dtype
+    lanes = min(runs.state.options.lanes(8 * copy.source.storage.scalar.size_bytes), last.extent)
+
+    def run(places: list[tuple[CopyDim, PrimExpr]]) -> Stmt:
+        def vector(number: PrimExpr) -> Stmt:
+            first = first_of(number, last.extent, lanes)
+            return over(
+                "lane", lanes, lambda at: store(*copied(copy, [*places, (last, plus(first, at))])), "vectorized", dtype
+            )
+
+        return over("vector", -(-last.extent // lanes), vector, dtype=dtype)
+
+    return over_dims(around, run)

@@ -1,12 +1,15 @@
 """Transposing copies: square tiles are loaded by rows, transposed in registers and stored by rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from relax_core.ir.tir import For
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.tir import BufferLoad, For, Stmt
 from relax_core.jit.lowering.loops import least
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.copies.read import Copy, CopyDim, read_copy
+from relax_core.jit.transforms.copies.read import Copy, CopyDim, copied, first_of, over_dims, read_copy
+from relax_core.jit.transforms.plan_nest import holding, local, over, plus, store
 from relax_core.jit.transforms.repeat import repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, load_vector, store_vector, transposed
@@ -31,7 +34,7 @@ def plan_transpose(state: State, loop: For) -> Plan | Refusal | None:
     lanes = min(LANE_LIMIT, state.options.lanes(8 * copy.source.storage.scalar.size_bytes))
     found = _Tiles(state, loop, copy, (read, written), lanes)
     reason = f"tiles of {lanes} x {lanes} elements of {read.extent} x {written.extent} are transposed in registers"
-    return Plan(reason, found.emit, copy.nest.update)
+    return Plan(reason, found.emit, copy.nest.update, lambda: (_told(found),))
 
 
 # Why the bits stay: elements are moved, not computed with, and bools, of which many bytes mean true, are left out.
@@ -97,3 +100,44 @@ class _Tiles:
 
     def _behind(self, pointer: str, place: str, stride: int) -> str:
         return self.copy.behind(self.state, pointer, place, stride)
+
+
+def _told(tiles: _Tiles) -> Stmt:
+    """Return the loops: a tile is read by rows into registers, and written by columns."""
+    copy, (read, written), lanes = tiles.copy, tiles.dims, tiles.lanes
+    shape = min(lanes, written.extent), min(lanes, read.extent)
+    dtype = read.axes[-1].var.dtype
+    around = [dim for dim in copy.dims if dim not in tiles.dims]
+    kept = local("tile", shape, copy.target.buffer.dtype)
+
+    def cells(extents: tuple[int, int], body: Callable[[PrimExpr, PrimExpr], Stmt]) -> Stmt:
+        return over(
+            "row",
+            extents[0],
+            lambda row: over("lane", extents[1], lambda lane: body(row, lane), "vectorized", dtype),
+            "unroll",
+            dtype,
+        )
+
+    def tile(places: list[tuple[CopyDim, PrimExpr]], across: PrimExpr, along: PrimExpr) -> Stmt:
+        def at(row: PrimExpr, column: PrimExpr) -> tuple[BufferLoad, BufferLoad]:
+            return copied(copy, [*places, (read, plus(across, column)), (written, plus(along, row))])
+
+        return holding(
+            "transposed",
+            (kept,),
+            cells(shape, lambda row, lane: store(BufferLoad(kept, (row, lane)), at(row, lane)[1])),
+            cells((shape[1], shape[0]), lambda row, lane: store(at(lane, row)[0], BufferLoad(kept, (lane, row)))),
+        )
+
+    def tiled(places: list[tuple[CopyDim, PrimExpr]]) -> Stmt:
+        def stripe(number: PrimExpr) -> Stmt:
+            across = first_of(number, read.extent, lanes)
+            count = -(-written.extent // lanes)
+            return over(
+                "tile", count, lambda at: tile(places, across, first_of(at, written.extent, lanes)), dtype=dtype
+            )
+
+        return over("stripe", -(-read.extent // lanes), stripe, dtype=dtype)
+
+    return over_dims(around, tiled)

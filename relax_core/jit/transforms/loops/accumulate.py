@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import Intrinsic, LetExpr, PrimExpr, dtype_of, lanes_of
+from relax_core.ir.prim import IntImm, Intrinsic, LetExpr, PrimExpr, dtype_of, lanes_of
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import (
     Block,
@@ -20,6 +20,7 @@ from relax_core.ir.tir import (
     For,
     IterVar,
     LetStmt,
+    Stmt,
 )
 from relax_core.jit.lowering.known.work import has_jump
 from relax_core.jit.lowering.memory.storage import Held, Storage
@@ -28,6 +29,7 @@ from relax_core.jit.lowering.scalars.scalar import element_pointer, is_safe
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.guard_read import is_same
+from relax_core.jit.transforms.plan_nest import holding, local, store
 from relax_core.jit.transforms.transform import Around, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
@@ -44,7 +46,7 @@ def plan_accumulate(state: State, loop: For) -> Around | None:
     names = ", ".join(f"`{element.buffer.name}`" for element in elements)
     what = "an element" if len(elements) == 1 else "elements"
     reason = f"{what} of {names} stay{'s' if len(elements) == 1 else ''} in a register until the loop ends"
-    return Around(reason, lambda: _held(state, elements))
+    return Around(reason, lambda: _held(state, elements), lambda: (_told(loop, elements),))
 
 
 def elements_of(state: State, loop: For) -> list[BufferLoad]:
@@ -68,6 +70,26 @@ def elements_of(state: State, loop: For) -> list[BufferLoad]:
 # touch, even if the loop has no iterations; then it is written back as it was. Where a check stops the kernel inside
 # the loop, `State.site` stores what is held before it reports, so that memory is as in the text.
 ACCUMULATE = Transform("accumulate", "What a loop adds up stays in a register until it is left", MODES, plan_accumulate)
+
+
+def _told(loop: For, elements: list[BufferLoad]) -> Stmt:
+    """Return the loop between the copies of its elements to registers and back."""
+    kept = {item.buffer: local(f"{item.buffer.name}_local", (1,), item.buffer.dtype) for item in elements}
+    zero = (IntImm(0, "int64"),)
+
+    def beside(item: Node) -> Node | None:
+        """Rule: the element in memory -> the one in a register."""
+        match item:
+            case BufferLoad(buffer=buffer) if buffer in kept:
+                return BufferLoad(kept[buffer], zero)
+            case BufferStore(buffer=buffer, value=value) if buffer in kept:
+                return BufferStore(kept[buffer], zero, value)
+            case _:
+                return None
+
+    taken = [store(BufferLoad(kept[item.buffer], zero), item) for item in elements]
+    given = [store(item, BufferLoad(kept[item.buffer], zero)) for item in elements]
+    return holding("held", tuple(kept.values()), *taken, rewrite(loop, beside, log=RewriteLog()), *given)
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import For
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.tir import For, Stmt
 from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.scalars.vectors import store_value
@@ -14,6 +14,7 @@ from relax_core.jit.options import Mode
 from relax_core.jit.transforms.loop_nest import Axis, Nest
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
+from relax_core.jit.transforms.plan_nest import element, over, parts, put, store
 from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
@@ -51,7 +52,20 @@ def plan_collapse(state: State, loop: For) -> Plan | Refusal | None:
     groups = tuple(Group((axis,)) for axis in nest.axes) if value.uses_axes else grouped(nest)
     count = len(nest.axes)
     reason = f"{count} loops become {len(groups)}, which pay for their work together"
-    return Plan(reason, lambda: _emit(state, nest, value, groups))
+    return Plan(reason, lambda: _emit(state, nest, value, groups), nest=lambda: (_told(nest, groups),))
+
+
+def _told(nest: Nest, groups: Sequence[Group]) -> Stmt:
+    """Return the loops of the groups; the variables of their axes are quotients and remainders of theirs."""
+
+    def level(depth: int, places: dict[PrimVar, PrimExpr]) -> Stmt:
+        if depth == len(groups):
+            return store(element(nest, places), put(nest, places, nest.update.value))
+        axes = groups[depth].axes
+        name, dtype = "_".join(axis.var.name for axis in axes), axes[-1].var.dtype
+        return over(name, groups[depth].extent, lambda at: level(depth + 1, places | parts(at, axes)), dtype=dtype)
+
+    return level(0, {axis.var: IntImm(0, axis.var.dtype) for axis in nest.axes})
 
 
 def grouped(nest: Nest) -> tuple[Group, ...]:

@@ -15,7 +15,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, Stmt
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
-from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.remarks import KernelRemark, PlannedStep
 from relax_core.jit.transforms.loop_nest import Access, Axis, Nest
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.reductions.reduction import may_stop
@@ -76,10 +76,21 @@ def fuse(state: State, stmts: Sequence[Stmt]) -> tuple[Stmt, ...]:
             KernelRemark("applied", NAME, state.provenance.origin.get(current, current), reason)
         )
         state.environment.contracted.add(buffer)
+        _tell(state, items, (at, readers[0]), found, reason)
         items[at], items[readers[0]] = None, found
         loaded[readers[0]] = loaded[readers[0]] - {buffer} | loaded[at]
         loaded[at] = frozenset()
     return tuple(item for item in items if item is not None)
+
+
+def _tell(state: State, items: Sequence[Stmt | None], places: tuple[int, int], joined: Stmt, reason: str) -> None:
+    """Keep the plan, if somebody wants to read it."""
+    if state.emitted.plans is not None:
+        gone, place = places
+        before = tuple(item for item in items if item is not None)
+        left = [joined if at == place else item for at, item in enumerate(items) if at != gone]
+        after = tuple(item for item in left if item is not None)
+        state.emitted.plans.append(PlannedStep(NAME, reason, before, after))
 
 
 def _temporaries(state: State, stmts: Sequence[Stmt]) -> set[Buffer]:

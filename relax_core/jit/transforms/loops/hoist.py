@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Select
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, Select, dtype_of
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, LetStmt, Stmt
 from relax_core.jit.lowering.scalars.scalar import checked_index
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
@@ -35,7 +35,9 @@ def plan_hoist(state: State, loop: For) -> Plan | None:
     if row is None:
         return None
     names = ", ".join(dict.fromkeys(f"`{load.buffer.name}`" for load, _ in row.indices))
-    return Plan(f"an index of {names} is read and checked once for all rounds", partial(_emit, state, row))
+    made: list[Stmt] = []
+    reason = f"an index of {names} is read and checked once for all rounds"
+    return Plan(reason, partial(_emit, state, row, made), nest=lambda: tuple(made))
 
 
 # Why the bits stay: every loop has at least one iteration, and what the index reads neither depends on the loops nor
@@ -110,8 +112,8 @@ def _is_fixed(state: State, index: PrimExpr, varying: set[PrimVar], store: Buffe
     return all(item is not None and item.memory is None and item.pointer != target.pointer for item in sources)
 
 
-def _emit(state: State, row: Row) -> None:
-    """Emit the indices as in the first iteration, then the loops with variables in their place."""
+def _emit(state: State, row: Row, plan: list[Stmt]) -> None:
+    """Emit the indices as in the first iteration, then the loops with variables in their place; add them to `plan`."""
     mark = state.bounds.mark()
     for loop in row.loops:
         state.bounds.enter_loop(loop)
@@ -126,9 +128,26 @@ def _emit(state: State, row: Row) -> None:
         state.bounds.enter_loop(For(variable, IntImm(0, "int64"), load.buffer.shape[position], row.store))
         state.environment.registers[variable] = register
     made = _rebuilt(row, variables)
+    plan.append(_told(row, variables, made))
     note_pieces(state, (made,), row.loops, row.store if row.block is None else row.block)
     state.lower_stmt(made)
     state.bounds.leave(mark)
+
+
+def _told(row: Row, variables: Sequence[PrimVar], made: Stmt) -> Stmt:
+    """Return the loops with the variables defined before them, as the indices of the first iteration."""
+    first: dict[Node, Node] = {loop.var: loop.start for loop in row.loops}
+
+    def put(item: Node) -> Node | None:
+        """Rule: variable of a loop or block -> its value in the first iteration."""
+        return first.get(item)
+
+    for item in () if row.block is None else row.block.iter_vars:
+        first[item.var] = rewrite(item.binding, put, log=RewriteLog())
+    for (load, position), var in reversed([*zip(row.indices, variables, strict=True)]):
+        index = rewrite(load.indices[position], put, log=RewriteLog())
+        made = LetStmt(var, index if dtype_of(index) == var.dtype else Cast(index, var.dtype), made)
+    return made
 
 
 def _rebuilt(row: Row, variables: Sequence[PrimVar]) -> For | Block | BufferStore:

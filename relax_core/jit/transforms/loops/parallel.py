@@ -7,7 +7,7 @@ from math import prod
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, binary
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import For, Stmt
+from relax_core.ir.tir import For, IfThenElse, Stmt
 from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.memory.storage import Visible
 from relax_core.jit.lowering.parts import OWN_WORDS, call_parts
@@ -152,7 +152,9 @@ def _planned(state: State, cut: Cut) -> Plan | Refusal:
         len(state.emitted.checked),
         len(state.emitted.packed_calls),
     )
-    text = state.code.outlined(lambda: _emit_chunk(state, cut))
+    made: list[Stmt] = []
+    number = PrimVar("chunk", cut.axis.var.dtype)
+    text = state.code.outlined(lambda: _emit_chunk(state, cut, number, made))
     added = state.emitted.sites[sites:]
     is_proven = all(site.kind == "fuel" for site in added) and len(state.emitted.packed_calls) == calls
     if not is_proven or any(len(site.recorded) + 2 > OWN_WORDS for site in added):
@@ -176,14 +178,23 @@ def _planned(state: State, cut: Cut) -> Plan | Refusal:
         state.emitted.parts.append(text)
         call_parts(state, len(state.emitted.parts) - 1, word_count, count)
 
-    return Plan(f"{count} chunks of {cut.size} values of `{cut.axis.var.name}`", emit)
+    reason = f"{count} chunks of {cut.size} values of `{cut.axis.var.name}`"
+    return Plan(reason, emit, nest=lambda: (_told(cut, number, made),))
 
 
-def _emit_chunk(state: State, cut: Cut) -> None:
-    """Emit the code of one chunk, whose number is in a register."""
+def _told(cut: Cut, number: PrimVar, made: Sequence[Stmt]) -> Stmt:
+    """Return the loop over chunks; `made` are the loops of a chunk, before them those of the rest, if there is one."""
+    zero, count = IntImm(0, number.dtype), IntImm(cut.count, number.dtype)
+    if len(made) == 1:
+        return For(number, zero, count, made[0], "parallel")
+    body = IfThenElse(binary("<", number, count), made[1], made[0])
+    return For(number, zero, IntImm(cut.count + 1, number.dtype), body, "parallel")
+
+
+def _emit_chunk(state: State, cut: Cut, number: PrimVar, made: list[Stmt]) -> None:
+    """Emit the code of one chunk, whose number is in a register, and add its loops to `made`."""
     code = state.code
     dtype = cut.axis.var.dtype
-    number = PrimVar("chunk", dtype)
     mark = state.bounds.mark()
     state.bounds.enter_loop(For(number, IntImm(0, dtype), IntImm(cut.count, dtype), cut.nest.axes[0].loop.body))
     scalar = state.scalar_of(number)
@@ -194,17 +205,17 @@ def _emit_chunk(state: State, cut: Cut) -> None:
         whole, rest = code.label("whole"), code.label("rest")
         code.branch(code.emit(f"icmp ult i64 %chunk, {cut.count}"), whole, rest)
         code.start(rest)
-        _emit_loops(state, cut, IntImm(cut.count * cut.size, dtype), cut.rest)
+        made.append(_emit_loops(state, cut, IntImm(cut.count * cut.size, dtype), cut.rest))
         code.do("ret i32 0")
         code.start(whole)
-    _emit_loops(state, cut, binary("*", number, IntImm(cut.size, dtype)), cut.size)
+    made.append(_emit_loops(state, cut, binary("*", number, IntImm(cut.size, dtype)), cut.size))
     code.do("ret i32 0")
     state.forget()
     state.bounds.leave(mark)
 
 
-def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> None:
-    """Emit the loops of a nest, one of them from `start` over `extent` values."""
+def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> Stmt:
+    """Emit the loops of a nest, one of them from `start` over `extent` values, and return them."""
     old = cut.axis.var
     var = PrimVar(old.name, old.dtype, span=old.span)
     value = binary("+", start, var)
@@ -222,3 +233,4 @@ def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> None:
         body = replace(axis.loop, var=var if is_cut else axis.var, extent=size, body=body)
         state.provenance.origin[body] = state.provenance.origin.get(axis.loop, axis.loop)
     state.lower_stmt(body)
+    return body

@@ -63,7 +63,8 @@ def plan_split(state: State, loop: For) -> Plan | Refusal | None:
         return Refusal("the order of its stores may matter")
     note_pieces(state, pieces, choice.loops, choice.store if choice.block is None else choice.block)
     made = "the choice is made" if choice.chooses else "no remainder turns over"
-    return Plan(f"{len(stores)} pieces, in each of which {made}", partial(_emit, state, pieces))
+    reason = f"{len(stores)} pieces, in each of which {made}"
+    return Plan(reason, partial(_emit, state, pieces), nest=lambda: pieces)
 
 
 # Why the bits stay: the pieces of a loop cover its values once each, in ascending order, inside of the same outer

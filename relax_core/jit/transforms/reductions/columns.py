@@ -1,9 +1,11 @@
 """Reductions of columns: the lanes of a vector lie along an axis that is not reduced, so each keeps its order."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from relax_core.ir.tir import For
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.tir import BufferLoad, For, Stmt
 from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
@@ -19,6 +21,20 @@ from relax_core.jit.transforms.nest_values import (
     parts_of,
     read,
     value_of,
+)
+from relax_core.jit.transforms.plan_nest import (
+    Places,
+    element,
+    holding,
+    local,
+    over,
+    over_axes,
+    plus,
+    seq,
+    start,
+    store,
+    times,
+    with_total,
 )
 from relax_core.jit.transforms.reductions.reduction import Reduction, contiguous_axis, direct_load, read_reduction
 from relax_core.jit.transforms.repeat import repeat, repeat_charged, repeat_nested
@@ -47,7 +63,7 @@ def plan_columns(state: State, loop: For) -> Plan | Refusal | None:
     direct = direct_load(reduction, along)
     columns = _Columns(state, loop, reduction, value_of(reduction.value), along, lanes, direct, work)
     reason = f"{along.extent} columns, {min(VECTORS * lanes, along.extent)} at once in vectors of {lanes}"
-    return Plan(reason, columns.emit, nest.update)
+    return Plan(reason, columns.emit, nest.update, lambda: (_told(reduction, along, VECTORS * lanes),))
 
 
 # Why the bits stay: a lane is one value of a spatial axis, along which the output and all that is read lie side by
@@ -56,6 +72,48 @@ def plan_columns(state: State, loop: For) -> Plan | Refusal | None:
 # scalar one does. `read_reduction` makes sure that outputs are different elements, that the value reads none of them,
 # starts where the reduction starts, and cannot stop the kernel: so outputs may be computed in any order.
 COLUMNS = Transform("columns", "Outputs that lie side by side are reduced in the lanes of vectors", MODES, plan_columns)
+
+
+def _told(reduction: Reduction, along: Axis, width: int) -> Stmt:
+    """Return the loops: blocks of columns, whose totals are in registers while the values are combined."""
+    nest = reduction.nest
+    around = tuple(axis for axis in nest.spatial if axis is not along)
+    whole, rest = divmod(along.extent, width)
+
+    def block(places: dict[PrimVar, PrimExpr], first: PrimExpr, count: int) -> Stmt:
+        totals = local("totals", (count,), reduction.scalar.name)
+
+        def lanes(body: Callable[[dict[PrimVar, PrimExpr], BufferLoad], Stmt], more: Places) -> Stmt:
+            return over(
+                "lane",
+                count,
+                lambda at: body({**places, **more, along.var: plus(first, at)}, BufferLoad(totals, (at,))),
+                "vectorized",
+                along.var.dtype,
+            )
+
+        zeros = {axis.var: IntImm(0, axis.var.dtype) for axis in nest.reduce}
+        return holding(
+            "columns",
+            (totals,),
+            lanes(lambda at, total: store(total, start(nest, at)), zeros),
+            over_axes(
+                nest.reduce,
+                lambda more: lanes(lambda at, total: store(total, with_total(nest, at, total)), more),
+            ),
+            lanes(lambda at, total: store(element(nest, at), total), zeros),
+        )
+
+    def row(places: dict[PrimVar, PrimExpr]) -> Stmt:
+        dtype = along.var.dtype
+        made: list[Stmt] = []
+        if whole:
+            made.append(over("tile", whole, lambda at: block(places, times(at, width), width), dtype=dtype))
+        if rest:
+            made.append(block(places, IntImm(whole * width, dtype), rest))
+        return seq(*made)
+
+    return over_axes(around, row)
 
 
 @dataclass(slots=True)

@@ -1,9 +1,10 @@
 """Reductions of rows: one lane of a vector for each row, so that every row keeps the order of its operations."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import For
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary, const
+from relax_core.ir.tir import BufferLoad, For, Stmt
 from relax_core.jit.lowering.known.work import CALL_COST, static_work
 from relax_core.jit.lowering.loops import CHUNK, least
 from relax_core.jit.lowering.state import State
@@ -17,6 +18,20 @@ from relax_core.jit.transforms.nest_values import (
     offset_at,
     parts_of,
     read,
+)
+from relax_core.jit.transforms.plan_nest import (
+    Places,
+    element,
+    holding,
+    local,
+    over,
+    over_axes,
+    parts,
+    plus,
+    start,
+    store,
+    times,
+    with_total,
 )
 from relax_core.jit.transforms.reductions.reduction import (
     ReducedValues,
@@ -59,7 +74,7 @@ def plan_rows(state: State, loop: For) -> Plan | Refusal | None:
     rows = Rows(loop, reduction, values, lanes, work)
     how = "loaded" if values.direct is not None else "computed row by row"
     reason = f"{reduction.row_count} rows, a lane for each of {lanes}; their values are {how} and transposed in tiles"
-    return Plan(reason, lambda: RowsCode(state, rows).emit(), nest.update)
+    return Plan(reason, lambda: RowsCode(state, rows).emit(), nest.update, lambda: (_told(rows),))
 
 
 # Why the bits stay: a lane is a row, and adds up its values in the order of the text, one column after the other,
@@ -87,6 +102,35 @@ class Rows:
         """How many columns are combined at once; a multiple of the lanes."""
         limit = STAGED_COLUMNS if self.values.direct is None else DIRECT_COLUMNS
         return min(limit, -(-self.values.count // self.lanes) * self.lanes)
+
+
+def _told(rows: Rows) -> Stmt:
+    """Return the loops: blocks of rows with a total each; lanes behind the last row do what it does once more."""
+    nest, lanes, count = rows.reduction.nest, rows.lanes, rows.reduction.row_count
+    totals = local("totals", (lanes,), rows.reduction.scalar.name)
+    zeros: dict[PrimVar, PrimExpr] = {axis.var: IntImm(0, axis.var.dtype) for axis in nest.reduce}
+
+    def block(number: PrimExpr) -> Stmt:
+        def each(body: Callable[[dict[PrimVar, PrimExpr], BufferLoad], Stmt], more: Places) -> Stmt:
+            def lane(at: PrimExpr) -> Stmt:
+                row = plus(times(number, lanes), at)
+                if count % lanes:
+                    row = binary("min", row, const(count - 1, "int64"))
+                return body({**parts(row, nest.spatial), **more}, BufferLoad(totals, (at,)))
+
+            return over("lane", lanes, lane, "vectorized")
+
+        return holding(
+            "rows",
+            (totals,),
+            each(lambda at, total: store(total, start(nest, at)), zeros),
+            over_axes(
+                nest.reduce, lambda more: each(lambda at, total: store(total, with_total(nest, at, total)), more)
+            ),
+            each(lambda at, total: store(element(nest, at), total), zeros),
+        )
+
+    return over("rows", -(-count // lanes), block)
 
 
 @dataclass(slots=True)
