@@ -73,6 +73,19 @@ def test_what_is_printed_is_read_again(spelling: str, tmp_path: Path, capsys: py
     assert relax_core.structural_equal(first, second)
 
 
+def test_what_was_printed_is_read_back(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in ((), ("--spelling", "2022"), ("--passes", "LegalizeOps")):
+        assert main(["script", small, "--read-back", *options]) == 0
+        assert capsys.readouterr().err == f"{small}: printed and read back: equal\n"
+    assert main(["script", small, "--read-back", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["read_back"] == {
+        "is_equal": True,
+        "words": "printed and read back: equal",
+    }
+    assert main(["script", small, "--read-back", "--dialect", "ast"]) == 2
+    assert "--dialect ast is none" in capsys.readouterr().err
+
+
 def test_the_tree_is_printed(small: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["script", small, "--dialect", "ast", "--in-process"]) == 0
     assert "Call(" in capsys.readouterr().out

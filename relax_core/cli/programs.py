@@ -80,6 +80,8 @@ def add_programs(command: Commands) -> None:
     )
     script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
     script.add_argument("--passes", metavar="P", help=PASSES_HELP)
+    reads_back = "read what was printed, and say on standard error whether it is the same module (status 1: it is not)"
+    script.add_argument("--read-back", action="store_true", help=reads_back)
     script.add_argument("--json", action="store_true", help="print one object")
 
     _add_passes(command)
@@ -214,12 +216,21 @@ def _checked(engine: Engine, program: Program, options: argparse.Namespace) -> i
 
 def _script(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file, pipeline=options.passes)
+    if options.read_back and options.dialect == "ast":
+        raise UsageError("--read-back needs a dialect that can be read, and --dialect ast is none")
     has_passes = options.passes is not None
-    text = engine.request(Script(program, options.dialect, options.spelling, has_passes, options.tvm))
+    asked = Script(program, options.dialect, options.spelling, has_passes, options.tvm, options.read_back)
+    text = engine.request(asked)
     if isinstance(text, Failure):
         return failed(text)
-    say(msgspec.json.encode({"name": program.name, "text": text.text}).decode() if options.json else text.text)
-    return 0
+    found = text.read_back
+    if options.json:
+        told = {"name": program.name, "text": text.text} | ({} if found is None else {"read_back": found})
+        say(msgspec.json.encode(told).decode())
+    else:
+        say(text.text)
+        complain(f"{program.name}: {found.words}") if found is not None else None
+    return 0 if found is None or found.is_equal else DIAGNOSED
 
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:

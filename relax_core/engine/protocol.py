@@ -286,7 +286,8 @@ class Script(Request[Text], frozen=True):
     """The module as text after the passes of `program.pipeline`; with `passes` false, as parsed.
 
     For TVMScript, `spelling` is 2026, 2025, 2023 or 2022; `tvm`, if it is given, decides the spelling.
-    An empty `dialect` is the language of the module: TVMScript or Relay.
+    An empty `dialect` is the language of the module: TVMScript or Relay. With `reads_back` what was printed is read
+    again and compared with the module; "ast" is a form that nothing reads.
     """
 
     program: Program
@@ -294,6 +295,7 @@ class Script(Request[Text], frozen=True):
     spelling: Literal["2026", "2025", "2023", "2022"] = "2026"
     passes: bool = False
     tvm: Literal["", "0.25", "0.27"] = ""
+    reads_back: bool = False
 
 
 class Check(Request[Found], frozen=True):

@@ -22,11 +22,19 @@ class Found(msgspec.Struct, frozen=True):
     has_errors: bool = False
 
 
+class ReadBack(msgspec.Struct, frozen=True):
+    """Whether a module is the same once it was printed and read back; `words` say so, or where it is not."""
+
+    is_equal: bool
+    words: str
+
+
 class Text(msgspec.Struct, frozen=True):
-    """A printed program; `notes` go to standard error."""
+    """A printed program; `notes` go to standard error. `read_back` is there if that was asked for."""
 
     text: str
     notes: tuple[str, ...] = ()
+    read_back: ReadBack | None = None
 
 
 class StageText(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from relax_core.engine.protocol import (
     StageOf,
     ValueOf,
 )
+from relax_core.engine.screens import text_views
 from relax_core.engine.session import Session
 from tests.engine.asking import ask
 from tests.engine.programs import (
@@ -185,6 +187,32 @@ def test_what_does_not_exist_is_a_diagnosed_failure(session: Session, message: "
     assert failure.kind == "diagnosed"
     assert failure.problems
     assert failure.rendered
+
+
+@pytest.mark.parametrize("path", SOUND)
+def test_a_sample_is_the_same_when_it_was_printed_and_read(session: Session, path: str) -> None:
+    found = ask(session, Script(sample(path), reads_back=True)).read_back
+    assert found is not None
+    assert (found.is_equal, found.words) == (True, "printed and read back: equal")
+
+
+def test_what_is_lost_on_the_way_through_the_text_is_named(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(printed: str) -> str:
+        def print_module(_module: object, *, spelling: str) -> SimpleNamespace:
+            assert spelling == "2026"
+            return SimpleNamespace(text=printed)
+
+        monkeypatch.setattr(text_views, "print_module", print_module)
+        reply = ask(session, Script(program(SMALL), reads_back=True))
+        assert reply.read_back is not None
+        assert not reply.read_back.is_equal
+        return reply.read_back.words
+
+    assert found(SMALL.replace("R.add", "R.multiply")).startswith("printed and read back: not equal at @main.")
+    assert found(SMALL.replace("return", "return (")).startswith("printed, it does not read: PA001: syntax error")
+    assert found("") == "printed, it does not read: PA015: the text holds no module"
+    assert ask(session, Script(program(SMALL))).read_back is None
+    assert ask(session, Script(program(SMALL), "ast", reads_back=True)).read_back is None
 
 
 def test_made_up_inputs_follow_seed_and_sizes(session: Session) -> None:

@@ -4,12 +4,18 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
+import msgspec
+
 from relax_core.diagnostics import CompileError, Diagnostic, plural
 from relax_core.engine.inputs import write_archive
+from relax_core.engine.programs import reading
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Report, Script
-from relax_core.engine.replies import Appearance, Appearances, Change, Executed, Stages, StageText, Text
+from relax_core.engine.replies import Appearance, Appearances, Change, Executed, ReadBack, Stages, StageText, Text
 from relax_core.ir.dialect import dialect_of
+from relax_core.ir.equality import first_difference
+from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.options import options_text
@@ -38,6 +44,13 @@ def script(message: Script, opened: OpenProgram, report: Report, is_cancelled: C
     if errors:
         raise CompileError(errors)
     module = final_module(source, opened.compilation.stages(report, is_cancelled)) if message.passes else source
+    text = _printed(message, module)
+    if not message.reads_back or message.dialect == "ast":
+        return Text(text)
+    return Text(text, read_back=_read_back(module, text, opened.source.program))
+
+
+def _printed(message: Script, module: IRModule) -> str:
     is_relay = dialect_of(module) == "relay"
     match message.dialect or ("relay" if is_relay else "tvmscript"):
         case "tvmscript" if is_relay:
@@ -45,11 +58,26 @@ def script(message: Script, opened: OpenProgram, report: Report, is_cancelled: C
             raise CompileError((Diagnostic("EN006", "a Relay module cannot be printed as TVMScript", hint=hint),))
         case "tvmscript":
             spelling = SPELLING_OF[message.tvm] if message.tvm else message.spelling
-            return Text(print_module(module, spelling=spelling).text)
+            return print_module(module, spelling=spelling).text
         case "ast":
-            return Text(print_ast(module).text)
+            return print_ast(module).text
         case "relay":
-            return Text(print_relay(module).text)
+            return print_relay(module).text
+
+
+def _read_back(module: IRModule, text: str, program: Program) -> ReadBack:
+    """Read what was printed of `module`, and say whether it is the same."""
+    again = Program(text, name=f"printed{'.relay' if dialect_of(module) == 'relay' else '.py'}")
+    parsed = reading.read(*reading.fitting(msgspec.structs.replace(again, constants=program.constants)))
+    errors = [item for item in parsed.diagnostics if item.severity == "error"]
+    if errors:
+        return ReadBack(is_equal=False, words=f"printed, it does not read: {errors[0].code}: {errors[0].message}")
+    if len(parsed.modules) != 1:
+        return ReadBack(is_equal=False, words=f"printed, it reads as {plural(len(parsed.modules), 'module')}")
+    found = first_difference(module, parsed.modules[0])
+    if found is not None:
+        return ReadBack(is_equal=False, words=f"printed and read back: not equal at {found.path}: {found.message}")
+    return ReadBack(is_equal=True, words="printed and read back: equal")
 
 
 def stages(opened: OpenProgram, ran: tuple[Stage, ...]) -> Stages:

@@ -28,6 +28,7 @@ from views.worker.connection import ask, waiting_in
 from views.worker.program import given_program
 
 _TARGET = "source.target"
+_READ_BACK_CHARACTERS = 64_000
 
 
 class _Target(NamedTuple):
@@ -120,6 +121,14 @@ def _offer_printing(view: SourceView) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             st.button("Use this text", type="primary", key="source.print.use", on_click=_use, args=(reply.text,))
             st.download_button("Download", reply.text, file_name=name, key="source.print.save", on_click="ignore")
+
+
+def _read_back(source: SourceView) -> str:
+    """Say whether the module is the same once it was printed and read; "" of a long text, for which that takes long."""
+    if not source.status.is_well_formed or len(source.code.text) > _READ_BACK_CHARACTERS:
+        return ""
+    reply = ask(Script(given_program(), reads_back=True))
+    return "" if isinstance(reply, Failure) or reply.read_back is None else reply.read_back.words
 
 
 def _run_command(text: str) -> None:
@@ -234,5 +243,6 @@ with page():
             _show_graph(source, height)
         with right, st.container(key="drawer"):
             show_inspector("source", given_program(), height=height)
-        status_line(None if asked is not None and asked.is_of_problems else source)
+        is_held_back = asked is not None and asked.is_of_problems
+        status_line(None if is_held_back else source, "" if is_held_back else _read_back(source))
         _run_command(source.code.text)
