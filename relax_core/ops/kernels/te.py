@@ -225,7 +225,7 @@ class FuncBuilder:
         bound = {dim for item in buffers for dim in item.buffer.shape if isinstance(dim, PrimVar)}
         extra = [(old, new) for old, new in self._symbols.items() if new not in bound]
         params = (*(item.handle for item in buffers), *(new for _, new in extra))
-        func = PrimFunc(params, buffers, body, (("tir.noalias", True),), is_private=True)
+        func = PrimFunc(params, buffers, body, (("tirx.noalias", True),), is_private=True)
         out_types = tuple(item.type for item in types)
         return Legalized(self.name, func, tuple(self._args), out_types, tuple(old for old, _ in extra))
 
