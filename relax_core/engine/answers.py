@@ -46,12 +46,15 @@ from relax_core.engine.debug.requests import (
     StepOf,
     StopsOf,
     StopTimesOf,
+    TensorFileOf,
+    TensorOf,
     TextsOf,
     TraceOf,
 )
 from relax_core.engine.documents import meanings
 from relax_core.engine.inside import stepping
 from relax_core.engine.moments import answers as moments
+from relax_core.engine.moments import tensors
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.pipelines.crashes import explain
@@ -205,6 +208,8 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(FrameOf, moments.frame),
             _row(PartsOf, moments.parts),
             _row(TextsOf, moments.texts),
+            _row(TensorOf, tensors.view),
+            _row(TensorFileOf, tensors.file),
             _row(StepOf, moments.step),
             _row(StopTimesOf, moments.stop_times),
             _row(ValueOf, run_views.value),

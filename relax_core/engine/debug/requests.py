@@ -37,7 +37,7 @@ from relax_core.present.models import Graph, Structure
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.memory_models import MemoryView
-from relax_core.present.running.moment_models import FrameView, Parts, Stack, Texts
+from relax_core.present.running.moment_models import FrameView, Measure, Parts, Stack, TensorFile, TensorView, Texts
 from relax_core.present.running.run_models import Breakpoint, PointList
 
 
@@ -438,6 +438,39 @@ class PartsOf(Request[Parts], frozen=True):
 Step = Literal["into", "over", "out", "back", "back_over", "back_out"]
 
 
+class TensorOf(Request[TensorView], frozen=True):
+    """Show a window of the plane of two axes of a tensor, which an expression names in the frame at `depth`.
+
+    With `other_time` it is compared with what the expression was then in the same frame; -1: with nothing.
+    """
+
+    program: Program
+    time: int
+    depth: int
+    expression: str
+    axes: tuple[int, ...] = ()
+    """Those of the rows and of the columns; the last two if it is empty."""
+    fixed: tuple[int, ...] = ()
+    """The index in every other axis."""
+    top: int = 0
+    left: int = 0
+    rows: int = 24
+    columns: int = 12
+    other_time: int = -1
+    measure: Measure = "value"
+    search: str = ""
+    """A number: the window moves to the next element behind its first one that is equal to it."""
+
+
+class TensorFileOf(Request[TensorFile], frozen=True):
+    """Write a whole tensor, which an expression names in the frame at `depth`, as a .npy file."""
+
+    program: Program
+    time: int
+    depth: int
+    expression: str
+
+
 class StepOf(Request[Stop], frozen=True):
     """Make a step of the debugger, `by` bindings or instructions."""
 
@@ -474,7 +507,7 @@ class TextsOf(Request[Texts], frozen=True):
     times: tuple[int, ...]
 
 
-AnyMomentRequest: TypeAlias = TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
+AnyMomentRequest: TypeAlias = TensorOf | TensorFileOf | TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
 AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
 AnyRecordedRequest: TypeAlias = (

@@ -30,43 +30,43 @@ _STEPS: Final[Mapping[Step, Callable[[Trace, int, debugger.By], int]]] = Mapping
 
 def stack(message: StackOf, context: RequestContext) -> Stack:
     """Show frames of the stack."""
-    trace, time = _at(message.program, message.time, context)
+    trace, time = run_at(message.program, message.time, context)
     return moment.stack_at(trace, time, message.first, message.limit)
 
 
 def frame(message: FrameOf, context: RequestContext) -> FrameView:
     """Show the registers of a frame."""
-    trace, time = _at(message.program, message.time, context)
+    trace, time = run_at(message.program, message.time, context)
     return moment.frame_at(trace, time, message.depth)
 
 
 def parts(message: PartsOf, context: RequestContext) -> Parts:
     """Evaluate an expression, and show parts of its value."""
-    trace, time = _at(message.program, message.time, context)
+    trace, time = run_at(message.program, message.time, context)
     wanted = moment.Wanted(message.expression, message.path, message.first, message.limit)
     return moment.parts_at(trace, time, message.depth, wanted)
 
 
 def texts(message: TextsOf, context: RequestContext) -> Texts:
     """Evaluate expressions at several times."""
-    trace, _ = _at(message.program, 0, context)
+    trace, _ = run_at(message.program, 0, context)
     times = tuple(min(max(time, 0), len(trace)) for time in message.times)
     return moment.texts_at(trace, message.expressions, times)
 
 
 def step(message: StepOf, context: RequestContext) -> Stop:
     """Make a step."""
-    trace, time = _at(message.program, message.time, context)
+    trace, time = run_at(message.program, message.time, context)
     return Stop(_STEPS[message.step](trace, time, message.by))
 
 
 def stop_times(message: StopTimesOf, context: RequestContext) -> PointList:
     """List the times at which breakpoints stop."""
-    trace, _ = _at(message.program, 0, context)
+    trace, _ = run_at(message.program, 0, context)
     return breakpoints.point_list(trace, message.places, range(len(trace) + 1), context.is_cancelled)
 
 
-def _at(program: Program, time: int, context: RequestContext) -> tuple[Trace, int]:
+def run_at(program: Program, time: int, context: RequestContext) -> tuple[Trace, int]:
     """Return the run of a program, with its changes, and the time of it that is nearest to `time`."""
     trace = changed.trace_of(context.opened_by(program), program.changes, context)
     return trace, min(max(time, 0), len(trace))

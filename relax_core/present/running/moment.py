@@ -117,6 +117,19 @@ def parts_at(trace: Trace, time: int, depth: int, wanted: Wanted) -> Parts:
     return Parts(held, parts, _long(value, shown.model(value)))
 
 
+def value_at(trace: Trace, time: int, depth: int, expression: str) -> Any:
+    """Return the value of an expression in the frame at `depth`, with every tensor in it as it was then.
+
+    Raises:
+        CompileError: VM030, the expression cannot be read.
+        RunError: VM032, it has no value then, or EN005, there is no such frame.
+    """
+    frame = _frame(trace, time, depth)
+    tree = parse_expression(Source("expression", expression))
+    with np.errstate(all="ignore"):
+        return trace.as_it_was(Moment(trace, time, 1, frame.frame).value(tree), time)
+
+
 def texts_at(trace: Trace, expressions: tuple[str, ...], times: tuple[int, ...]) -> Texts:
     """Return expressions as short text at some times, each in the frame that runs then."""
     return Texts(tuple(tuple(_text_at(trace, time, item) for item in expressions) for time in times))

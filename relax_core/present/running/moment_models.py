@@ -1,6 +1,11 @@
-"""View models of one time of a recorded run: the stack, the registers of a frame, the parts of a value."""
+"""View models of one time of a recorded run: the stack, a frame, a value, a tensor."""
+
+from typing import Literal
 
 import msgspec
+
+Measure = Literal["value", "absolute", "relative", "ulp"]
+"""What the cells show: the values, or how far each is from that of another time."""
 
 
 class FrameAt(msgspec.Struct, frozen=True):
@@ -61,3 +66,81 @@ class Texts(msgspec.Struct, frozen=True):
     """The values of expressions as short text, a row for each time; of one that has none, why not, in `<>`."""
 
     rows: tuple[tuple[str, ...], ...]
+
+
+class Statistic(msgspec.Struct, frozen=True):
+    """A number about a tensor: of the plane that is shown, and of all its elements."""
+
+    name: str
+    plane: str
+    whole: str
+
+
+class Bin(msgspec.Struct, frozen=True):
+    """A bar of the histogram: elements from `low` on, up to `high`."""
+
+    low: str
+    high: str
+    count: int
+
+
+class TensorDifference(msgspec.Struct, frozen=True):
+    """How the elements of a tensor differ from what they were at another time."""
+
+    time: int
+    words: str
+    """Such as `3 of 6 elements differ`, or why the two cannot be compared."""
+    rows: tuple[tuple[str, str], ...] = ()
+    """The largest differences, each with its measure."""
+    bands: tuple[tuple[str, int], ...] = ()
+    """How many elements are how many units in the last place apart."""
+    largest: tuple[int, ...] = ()
+    """Where the largest absolute difference is; empty if none differs."""
+
+
+class TensorView(msgspec.Struct, frozen=True):
+    """A window of the plane that two axes of a tensor span, at a time of a run."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    time: int
+    size_bytes: int
+    axes: tuple[int, ...]
+    """The axes of the rows and of the columns: none of a tensor of rank 0, only that of the columns of a vector."""
+    fixed: tuple[int, ...]
+    """The index in every axis; those in `axes` do not count."""
+    top: int
+    left: int
+    rows: int
+    columns: int
+    row_count: int
+    column_count: int
+    cells: tuple[str, ...]
+    """What the cells of the window show, row by row."""
+    heat: tuple[int, ...]
+    """How far each is between the least and the largest number that is shown, in per cent; -1 for no finite number."""
+    marks: str
+    """A letter for each cell: `n` NaN, `i` infinity, `d` denormal, `z` zero, `.` any other number."""
+    numpy: str
+    """The window as an expression in NumPy that has the same bits, but for those of NaN."""
+    map: str = ""
+    """The whole plane in small, as in `marks`: a letter says the rarest kind in its block, in that order."""
+    map_rows: int = 0
+    map_columns: int = 0
+    statistics: tuple[Statistic, ...] = ()
+    histogram: tuple[Bin, ...] = ()
+    sampling: str = ""
+    """Which elements were looked at, of a tensor that is too large for all; empty for all."""
+    measure: Measure = "value"
+    difference: TensorDifference | None = None
+    found: tuple[int, ...] = ()
+    """The element that a search came to; empty if it found none."""
+    search: str = ""
+    """What the search came to, in words; empty if nothing was searched for."""
+
+
+class TensorFile(msgspec.Struct, frozen=True):
+    """A whole tensor as a .npy file."""
+
+    content: bytes

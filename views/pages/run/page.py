@@ -17,6 +17,8 @@ from views.pages.run.program import given_program, run_program
 from views.pages.run.recorded import FIXED, files_form, open_asked, recorded_form, recorded_run, show_refusal
 from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
+from views.pages.run.tensor import shown_tensor, tensor_form
+from views.pages.run.tensor import written as written_tensor
 from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
@@ -34,7 +36,7 @@ _WINDOW = "run.window"
 # What the conditions of breakpoints came to: a number for the question, and the answer.
 _HITS = "run.hits"
 # What stands beside the registers.
-_TABS = (("source", "Source"), ("memory", "Memory"))
+_TABS = (("source", "Source"), ("memory", "Memory"), ("tensor", "Tensor"))
 
 
 def _shown_program() -> Program:
@@ -61,6 +63,9 @@ def _on_step(action: StepperAction) -> None:
         case "change":
             select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
             ask_for_change(action)
+        case "tensor" if action.tensor is not None:
+            tensor = written_tensor(action.tensor)
+            select(time=action.at, view=action.by, breakpoints=written(action.breakpoints), tab="tensor", tensor=tensor)
         case _:
             pass
 
@@ -141,6 +146,7 @@ def _show(run: Run) -> None:
         tabs=_TABS if has_tabs else (),
         tab=(own.tab if has_tabs else "") or _TABS[0][0],
         memory=_memory() if has_tabs else None,
+        tensor=shown_tensor(_shown_program()) if has_tabs else None,
         until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,
@@ -153,6 +159,7 @@ def _files_form(run: Run | Failure, found: OpenedRun | None) -> None:
         files_form(run, found)
         if isinstance(run, Run):
             values_form(run, _shown_program(), is_recorded=found is not None)
+            tensor_form(_shown_program())
 
 
 def _results(run: Run, source: SourceView) -> None:

@@ -53,6 +53,13 @@ export type AccessRow = readonly [
   part: number,
 ];
 
+/** A bar of the histogram: elements from `low` on, up to `high`. */
+export interface Bin {
+  readonly low: string;
+  readonly high: string;
+  readonly count: number;
+}
+
 /** A place to stop at: a line, an instruction, or, with neither, wherever its condition holds. */
 export interface Breakpoint {
   readonly line: number;
@@ -1496,9 +1503,16 @@ export type StageVerdict = readonly [
   follows: number,
 ];
 
+/** A number about a tensor: of the plane that is shown, and of all its elements. */
+export interface Statistic {
+  readonly name: string;
+  readonly plane: string;
+  readonly whole: string;
+}
+
 /** Where the user is; sent 250 ms after the last step. */
 export interface StepperAction {
-  readonly kind: "change" | "explain" | "inside" | "need" | "select" | "state" | "tab";
+  readonly kind: "change" | "explain" | "inside" | "need" | "select" | "state" | "tab" | "tensor";
   readonly at: number;
   readonly by: "binding" | "instruction";
   readonly breakpoints?: readonly Breakpoint[];
@@ -1513,6 +1527,8 @@ export interface StepperAction {
   readonly is_in_place?: boolean;
   readonly content?: string;
   readonly names?: readonly string[];
+  /** What `tensor` asks to see of a tensor. */
+  readonly tensor?: TensorAsked | null;
 }
 
 /** What the page says beside the run. */
@@ -1525,6 +1541,7 @@ export interface StepperProps {
   /** Why no value can be changed; empty if one can. */
   readonly fixed: string;
   readonly memory: MemoryView | null;
+  readonly tensor: TensorShown | null;
   /** The last time that may be shown; -1 if all may. */
   readonly until: number;
 }
@@ -1584,6 +1601,80 @@ export interface Tensor {
   readonly nan_count: number;
   /** Such as `first 12 x 12 of (1024, 1024)`; empty if all cells are shown. */
   readonly cut: string;
+}
+
+/** The part of a tensor that is looked at, as in `TensorOf`. */
+export interface TensorAsked {
+  readonly expression: string;
+  readonly depth: number;
+  readonly axes: readonly number[];
+  readonly fixed: readonly number[];
+  readonly top: number;
+  readonly left: number;
+  readonly other_time: number;
+  readonly measure: "absolute" | "relative" | "ulp" | "value";
+  readonly search: string;
+}
+
+/** How all elements of a tensor differ from what they were at another time. */
+export interface TensorDifference {
+  readonly time: number;
+  /** Such as `3 of 6 elements differ`, or why the two cannot be compared. */
+  readonly words: string;
+  /** The largest differences, each with its measure. */
+  readonly rows: readonly (readonly [string, string])[];
+  /** How many elements are how many units in the last place apart. */
+  readonly bands: readonly (readonly [string, number])[];
+  /** Where the largest absolute difference is; empty if none differs. */
+  readonly largest: readonly number[];
+}
+
+/** A tensor as it was asked for, or why there is none. */
+export interface TensorShown {
+  readonly asked: TensorAsked;
+  readonly view: TensorView | null;
+  readonly fault: string;
+}
+
+/** A window of the plane that two axes of a tensor span, at a time of a run. */
+export interface TensorView {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly time: number;
+  readonly size_bytes: number;
+  /** The axes of the rows and of the columns: none of a tensor of rank 0, only that of the columns of a vector. */
+  readonly axes: readonly number[];
+  /** The index in every axis; those in `axes` do not count. */
+  readonly fixed: readonly number[];
+  readonly top: number;
+  readonly left: number;
+  readonly rows: number;
+  readonly columns: number;
+  readonly row_count: number;
+  readonly column_count: number;
+  /** What the cells of the window show, row by row. */
+  readonly cells: readonly string[];
+  /** How far each is between the least and the largest number that is shown, in per cent; -1 for no finite number. */
+  readonly heat: readonly number[];
+  /** A letter for each cell: `n` NaN, `i` infinity, `d` denormal, `z` zero, `.` any other number. */
+  readonly marks: string;
+  /** The window as an expression in NumPy that has the same bits, but for those of NaN. */
+  readonly numpy: string;
+  /** The whole plane in small, as in `marks`: a letter says the rarest kind in its block, in that order. */
+  readonly map: string;
+  readonly map_rows: number;
+  readonly map_columns: number;
+  readonly statistics: readonly Statistic[];
+  readonly histogram: readonly Bin[];
+  /** Which elements were looked at, of a tensor that is too large for all; empty for all. */
+  readonly sampling: string;
+  readonly measure: "absolute" | "relative" | "ulp" | "value";
+  readonly difference: TensorDifference | null;
+  /** The element that a search came to; empty if it found none. */
+  readonly found: readonly number[];
+  /** What the search came to, in words; empty if nothing was searched for. */
+  readonly search: string;
 }
 
 /** A word: how it is written, and what it means. */

@@ -8,8 +8,31 @@ import msgspec
 
 from relax_core.present.models import Problem
 from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.moment_models import Measure, TensorView
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
+
+
+class TensorAsked(msgspec.Struct, frozen=True):
+    """The part of a tensor that is looked at, as in `TensorOf`."""
+
+    expression: str = ""
+    depth: int = 0
+    axes: tuple[int, ...] = ()
+    fixed: tuple[int, ...] = ()
+    top: int = 0
+    left: int = 0
+    other_time: int = -1
+    measure: Measure = "value"
+    search: str = ""
+
+
+class TensorShown(msgspec.Struct, frozen=True):
+    """A tensor as it was asked for, or why there is none."""
+
+    asked: TensorAsked
+    view: TensorView | None = None
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +45,7 @@ class StepperAction:
     `names` are its opcode and what it calls, `text` is the sentence about it.
     """
 
-    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain"]
+    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain", "tensor"]
     at: int
     by: Literal["binding", "instruction"]
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -37,6 +60,8 @@ class StepperAction:
     is_in_place: bool = False
     content: str = ""
     names: tuple[str, ...] = ()
+    tensor: TensorAsked | None = None
+    """What `tensor` asks to see of a tensor."""
 
 
 class ChangeFault(msgspec.Struct, frozen=True):
@@ -57,6 +82,7 @@ class StepperProps(msgspec.Struct, frozen=True):
     fixed: str
     """Why no value can be changed; empty if one can."""
     memory: MemoryView | None
+    tensor: TensorShown | None
     until: int
     """The last time that may be shown; -1 if all may."""
 
@@ -80,6 +106,7 @@ def stepper(
     fault: ChangeFault | None = None,
     fixed: str = "",
     memory: MemoryView | None = None,
+    tensor: TensorShown | None = None,
     until: int = -1,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
@@ -99,13 +126,14 @@ def stepper(
         fixed: why no value can be changed; empty if one can.
         until: the last time that may be shown, while what comes behind it is asked about; -1 if all may.
         memory: what the tab `memory` shows in place of the listings.
+        tensor: what the tab `tensor` shows there.
         height: a CSS length.
         on_action: called with what the user did.
     """
     return _STEPPER.show(
         key,
         run,
-        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, until),
+        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, until),
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         base=_WHOLE_RUN,
         on_action=on_action,

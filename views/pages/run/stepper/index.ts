@@ -18,6 +18,7 @@ import { Side } from "./side";
 import type { Command, FrameState, StepBy } from "./state";
 import { type Outcome, Stepping } from "./stepping";
 import style from "./style.css";
+import { TensorPane } from "./tensor";
 import { Timeline } from "./timeline";
 import { Toolbar } from "./toolbar";
 
@@ -43,6 +44,7 @@ class Stepper {
   private readonly side: Side;
   private readonly timeline: Timeline;
   private readonly memory: Memory;
+  private readonly tensor: TensorPane;
   private readonly sync = laterOrOnLeaving(SYNC_DELAY, () => this.report("state"));
   private stepping: Stepping | undefined;
   private props: StepperProps | undefined;
@@ -77,12 +79,17 @@ class Stepper {
     this.side = this.makeSide();
     this.timeline = new Timeline(this.strip, (time) => this.go(time));
     this.memory = new Memory(memoryBox, (time) => this.go(time));
+    const tensorBox = el("div", { class: "tensor", role: "region", "aria-label": "Tensor", tabindex: 0 });
+    this.tensor = new TensorPane(root, tensorBox, {
+      see: (tensor) => this.report("tensor", { tensor }),
+      go: (time) => this.go(time),
+    });
     const executed = el("span", { class: "n" }, el("span", { class: "exkey" }), " executed");
     const title = "What the next instruction does, and which lessons tell more";
     const explain = button("Explain", "t", "", () => this.explain(), { title });
     const pcTitle = [el("b", {}, "Instructions"), this.where, explain, el("span", { class: "sp" })];
     const pcHead = el("div", { class: "ph top listing-head" }, pcTitle, this.instructionsFind.element, executed);
-    const listings = [memoryBox, sourceBox, pcHead, pcBox];
+    const listings = [memoryBox, tensorBox, sourceBox, pcHead, pcBox];
     const left = el(
       "section",
       { class: "pane" },
@@ -107,6 +114,7 @@ class Stepper {
       setPoints: (points) => this.setPoints(points),
       change: (change) => this.report("change", change),
       redraw: () => this.show(),
+      view: (tensor) => this.report("tensor", { tensor }),
     });
   }
 
@@ -135,6 +143,7 @@ class Stepper {
     stepping.until = props.until;
     if (props.until >= 0) stepping.stand(stepping.at, stepping.at);
     this.memory.setModel(props.memory);
+    this.tensor.setModel(props.tensor);
     stepping.points = take("breakpoints") ?? stepping.points;
     stepping.by = take("by") ?? stepping.by;
     const wanted = take("at") ?? null;
@@ -145,7 +154,8 @@ class Stepper {
 
   private drawHead({ run }: Stepping, props: StepperProps): void {
     const [first] = props.tabs;
-    const pick = (id: string) => this.report("tab", { command: id });
+    // Its tab opens the tensor of the value pane, if no other one is looked at.
+    const pick = (id: string) => (id === "tensor" && this.side.openTensor()) || this.report("tab", { command: id });
     const names = first ? tabs(props.tabs, props.tab || first[0], pick) : el("b", {}, "Source");
     const title = el("span", { class: "n" }, run.title);
     replace(this.head, names, el("span", { class: "sp" }), this.sourceFind.element, title);

@@ -1,5 +1,6 @@
 // The right side: call stack, registers, the value of one of them, breakpoints, output.
 
+import type { TensorAsked } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el, find, focusedIn, nodes, targetOf } from "#shared/dom";
 import { type Change, ChangeForm, type Target } from "./change";
@@ -21,6 +22,7 @@ export interface Asks {
   readonly setPoints: (points: Stepping["points"]) => void;
   readonly change: (change: Change & { readonly depth: number }) => void;
   readonly redraw: () => void;
+  readonly view: (tensor: TensorAsked) => void;
 }
 
 interface Shown {
@@ -43,6 +45,7 @@ export class Side {
   private readonly registers = new Registers();
   private readonly points: PointTable;
   private target: Target | undefined;
+  private tensor: TensorAsked | undefined;
   private stepping: Stepping | undefined;
 
   constructor(
@@ -83,6 +86,12 @@ export class Side {
     find(this.element, `[data-focus="condition${index}"]`)?.focus();
   }
 
+  /** Opens the tensor whose value is shown; false if that is no tensor. */
+  openTensor(): boolean {
+    if (this.tensor) this.asks.view(this.tensor);
+    return this.tensor !== undefined;
+  }
+
   private registersOf(stepping: Stepping, frames: readonly FrameState[], isFlashing: boolean): HTMLElement {
     if (!frames.length) {
       const words = "The run is over: no frame is left. Step back to see its registers.";
@@ -94,6 +103,7 @@ export class Side {
   }
 
   private valuePane(stepping: Stepping, frames: readonly FrameState[]): Child {
+    this.tensor = undefined;
     const found = shownRegister(stepping, frames);
     const registers = found && stepping.run.functions[found.frame.function]?.registers;
     const register = found && registers?.[found.index];
@@ -111,7 +121,10 @@ export class Side {
       const place = elementAt(targetOf(event), value);
       if (place) this.changer.open(target, place);
     });
-    const title = [valueHead(value, register, onWriter), this.changer.opener(target, value)];
+    if (value.tensor) this.tensor = wholeTensor(register.name, found.depth);
+    const open = { title: "All of it: slices, statistics, another time", data: { focus: "tensor" } };
+    const viewer = this.tensor ? button("View", "t", "", () => this.openTensor(), open) : "";
+    const title = [valueHead(value, register, onWriter), viewer, this.changer.opener(target, value)];
     return [el("div", { class: "ph top tight" }, title), this.changer.form(target, value), body];
   }
 
@@ -135,6 +148,11 @@ export class Side {
     });
     return [head("Output", run.output.length ? count : "none"), el("div", { class: "code out" }, lines)];
   }
+}
+
+function wholeTensor(expression: string, depth: number): TensorAsked {
+  const place = { axes: [], fixed: [], top: 0, left: 0 };
+  return { expression, depth, ...place, other_time: -1, measure: "value", search: "" };
 }
 
 function refill(box: Element, children: Child): void {

@@ -1,0 +1,82 @@
+"""The tensor viewer of the Run page: opened from a register, sliced, searched, compared, copied and downloaded."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import Mode, OpenPage
+from tests.views.pages import assert_accessible
+from views.pages.run.stepper.component import TensorAsked
+from views.pages.run.tensor import read, written
+
+SLICED = "prim/packed_softmax_axes.py"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        TensorAsked("%3", 1),
+        TensorAsked("t[0; 1]", 0, (2, 0), (0, 5, 0), 12, 24, 7, "ulp", "-1e-3;"),
+    ],
+)
+def test_an_address_holds_what_is_seen(asked: TensorAsked) -> None:
+    assert read(written(asked)) == asked
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "0;;;0,0;-1;value;;", "a;;;0,0;-1;value;;x", "0;;;0;-1;value;;x", "0;;;0,0;1;no;;x"]
+)
+def test_an_address_that_names_no_tensor_shows_none(text: str) -> None:
+    assert read(text) is None
+
+
+@pytest.mark.browser
+def test_a_register_is_seen_in_two_clicks_and_compared(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/inplace_update.py&time=9")
+    page.locator("table.registers tr[data-kind^=tensor]").filter(has_text="y").first.click()
+    page.get_by_role("button", name="View", exact=True).click()
+    viewer = page.get_by_role("region", name="Tensor", exact=True)
+    expect(viewer).to_contain_text("(2, 3) float32")
+    cells = viewer.get_by_role("table", name="Elements").locator("td.tc")
+    expect(cells).to_have_count(6)
+    viewer.get_by_label("Compare with time").fill("7")
+    viewer.get_by_label("Compare with time").press("Enter")
+    expect(viewer).to_contain_text("6 of 6 elements differ")
+    viewer.get_by_role("button", name="Absolute").click()
+    expect(cells).to_have_text(["1.00"] * 6)
+    viewer.get_by_label("Search for a value").fill("nan")
+    viewer.get_by_label("Search for a value").press("Enter")
+    expect(viewer.get_by_role("status")).to_have_text("no element is nan")
+    assert_accessible(page, 1440)
+    page.reload()
+    expect(cells).to_have_text(["1.00"] * 6)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("mode", "width"), [("light", 1440), ("dark", 760)])
+def test_slices_and_windows_move(open_page: OpenPage, app_url: str, mode: Mode, width: int) -> None:
+    page = open_page(width, 900, mode)
+    tensor = "0;;;0,0;-1;value;;x"
+    page.goto(f"{app_url}/run?sample={SLICED}&time=1&tab=tensor&tensor={tensor}")
+    viewer = page.get_by_role("region", name="Tensor", exact=True)
+    copy = viewer.get_by_role("button", name="Copy as NumPy")
+    before = copy.get_attribute("data-numpy")
+    viewer.get_by_label("Index in axis 0").fill("1")
+    viewer.get_by_label("Index in axis 0").press("Enter")
+    expect(copy).not_to_have_attribute("data-numpy", before or "")
+    viewer.get_by_label("Axis of the rows").select_option("0")
+    expect(viewer.get_by_label("Index in axis 0")).to_have_count(0)
+    assert_accessible(page, width)
+
+
+@pytest.mark.browser
+def test_the_file_is_the_whole_tensor(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/inplace_update.py&time=9&tab=tensor&tensor=0;;;0,0;-1;value;;y")
+    page.get_by_role("button", name="Files").click()
+    page.get_by_role("button", name="Write y as .npy").click()
+    with page.expect_download() as got:
+        page.get_by_role("button", name=re.compile("Download .npy")).click()
+    assert np.load(io.BytesIO(got.value.path().read_bytes())).shape == (2, 3)
