@@ -37,7 +37,16 @@ from relax_core.present.models import Graph, Structure
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.memory_models import MemoryView
-from relax_core.present.running.moment_models import FrameView, Measure, Parts, Stack, TensorFile, TensorView, Texts
+from relax_core.present.running.moment_models import (
+    FrameView,
+    Histories,
+    Measure,
+    Parts,
+    Stack,
+    TensorFile,
+    TensorView,
+    Texts,
+)
 from relax_core.present.running.run_models import Breakpoint, PointList
 
 
@@ -507,7 +516,16 @@ class TextsOf(Request[Texts], frozen=True):
     times: tuple[int, ...]
 
 
-AnyMomentRequest: TypeAlias = TensorOf | TensorFileOf | TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
+class HistoriesOf(Request[Histories], frozen=True):
+    """Evaluate expressions, as in conditions, over the whole run, each in the frame that runs at the time."""
+
+    program: Program
+    expressions: tuple[str, ...]
+
+
+AnyMomentRequest: TypeAlias = (
+    HistoriesOf | TensorOf | TensorFileOf | TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
+)
 AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
 AnyRecordedRequest: TypeAlias = (

@@ -7,12 +7,13 @@ from typing import Final
 from relax_core.engine import breakpoints
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import RequestContext
-from relax_core.engine.debug.requests import FrameOf, PartsOf, StackOf, Step, StepOf, StopTimesOf, TextsOf
+from relax_core.engine.debug.requests import FrameOf, HistoriesOf, PartsOf, StackOf, Step, StepOf, StopTimesOf, TextsOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import Stop
 from relax_core.present.running import moment
-from relax_core.present.running.moment_models import FrameView, Parts, Stack, Texts
+from relax_core.present.running.moment_models import FrameView, Histories, Parts, Stack, Texts
 from relax_core.present.running.run_models import PointList
+from relax_core.present.running.watching.history import histories
 from relax_core.vm import debugger
 from relax_core.vm.recording.trace import Trace
 
@@ -52,6 +53,12 @@ def texts(message: TextsOf, context: RequestContext) -> Texts:
     trace, _ = run_at(message.program, 0, context)
     times = tuple(min(max(time, 0), len(trace)) for time in message.times)
     return moment.texts_at(trace, message.expressions, times)
+
+
+def histories_of(message: HistoriesOf, context: RequestContext) -> Histories:
+    """Evaluate expressions over the whole run."""
+    trace, _ = run_at(message.program, 0, context)
+    return histories(trace, message.expressions, context.is_cancelled)
 
 
 def step(message: StepOf, context: RequestContext) -> Stop:

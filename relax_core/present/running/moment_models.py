@@ -1,4 +1,4 @@
-"""View models of one time of a recorded run: the stack, a frame, a value, a tensor."""
+"""View models of one time of a recorded run: the stack, a frame, a value, a tensor; and of watched expressions."""
 
 from typing import Literal
 
@@ -144,3 +144,29 @@ class TensorFile(msgspec.Struct, frozen=True):
     """A whole tensor as a .npy file."""
 
     content: bytes
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What an expression is from a time on, until the next reading."""
+
+    time: int
+    text: str
+    number: float | None = None
+    """Of a truth value, a number or a tensor of one element, if it is finite."""
+    is_fault: bool = False
+    """It has no value then; the text says why."""
+
+
+class History(msgspec.Struct, frozen=True):
+    """An expression over a run: a reading for each time at which it changes."""
+
+    expression: str
+    readings: tuple[Reading, ...]
+
+
+class Histories(msgspec.Struct, frozen=True):
+    """The histories of some expressions."""
+
+    rows: tuple[History, ...]
+    step: int = 1
+    """Of a long run every so many times are looked at, from the first on, and the last; 1: all of them."""

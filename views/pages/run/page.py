@@ -19,6 +19,7 @@ from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
 from views.pages.run.tensor import shown_tensor, tensor_form
 from views.pages.run.tensor import written as written_tensor
+from views.pages.run.watches import watched
 from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
@@ -63,6 +64,10 @@ def _on_step(action: StepperAction) -> None:
         case "change":
             select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
             ask_for_change(action)
+        case "watch":
+            select(
+                time=action.at, view=action.by, breakpoints=written(action.breakpoints), watches="; ".join(action.names)
+            )
         case "tensor" if action.tensor is not None:
             tensor = written_tensor(action.tensor)
             select(time=action.at, view=action.by, breakpoints=written(action.breakpoints), tab="tensor", tensor=tensor)
@@ -147,6 +152,7 @@ def _show(run: Run) -> None:
         tab=(own.tab if has_tabs else "") or _TABS[0][0],
         memory=_memory() if has_tabs else None,
         tensor=shown_tensor(_shown_program()) if has_tabs else None,
+        watched=watched(_shown_program(), run.total) if held is None else None,
         until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,

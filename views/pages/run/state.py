@@ -38,6 +38,8 @@ class RunState:
     """Of which part of its run; empty for what has run so far."""
     watch: str = rules.text(rules.LONGEST_LIST)
     """Expressions whose values are shown at each statement of a kernel, separated by semicolons."""
+    watches: str = rules.text(rules.LONGEST_LIST)
+    """Expressions that are watched over the run, separated by semicolons."""
     machine: str = rules.text(200)
     """The GPU against which a launch is held, see `relax_core.simt.roofline`; empty for the default one."""
     counted: int = rules.switch()

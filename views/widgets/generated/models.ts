@@ -590,6 +590,19 @@ export interface HeatView {
   readonly since: number;
 }
 
+/** The histories of some expressions. */
+export interface Histories {
+  readonly rows: readonly History[];
+  /** Of a long run every so many times are looked at, from the first on, and the last; 1: all of them. */
+  readonly step: number;
+}
+
+/** An expression over a run: a reading for each time at which it changes. */
+export interface History {
+  readonly expression: string;
+  readonly readings: readonly Reading[];
+}
+
 /** An element that the statement reads or writes. */
 export interface InsideAccess {
   readonly buffer: string;
@@ -1215,6 +1228,16 @@ export interface Problem {
 /** A frame is entered; its registers are unwritten until the writes that follow. */
 export type Push = readonly [tag: "push", function: number, through: string];
 
+/** What an expression is from a time on, until the next reading. */
+export interface Reading {
+  readonly time: number;
+  readonly text: string;
+  /** Of a truth value, a number or a tensor of one element, if it is finite. */
+  readonly number: number | null;
+  /** It has no value then; the text says why. */
+  readonly is_fault: boolean;
+}
+
 /** A region as a graph shows it: a cluster, with begin and end ports. */
 export interface RegionMark {
   readonly name: string;
@@ -1512,7 +1535,7 @@ export interface Statistic {
 
 /** Where the user is; sent 250 ms after the last step. */
 export interface StepperAction {
-  readonly kind: "change" | "explain" | "inside" | "need" | "select" | "state" | "tab" | "tensor";
+  readonly kind: "change" | "explain" | "inside" | "need" | "select" | "state" | "tab" | "tensor" | "watch";
   readonly at: number;
   readonly by: "binding" | "instruction";
   readonly breakpoints?: readonly Breakpoint[];
@@ -1542,6 +1565,7 @@ export interface StepperProps {
   readonly fixed: string;
   readonly memory: MemoryView | null;
   readonly tensor: TensorShown | null;
+  readonly watched: Watched | null;
   /** The last time that may be shown; -1 if all may. */
   readonly until: number;
 }
@@ -1616,7 +1640,7 @@ export interface TensorAsked {
   readonly search: string;
 }
 
-/** How all elements of a tensor differ from what they were at another time. */
+/** How the elements of a tensor differ from what they were at another time. */
 export interface TensorDifference {
   readonly time: number;
   /** Such as `3 of 6 elements differ`, or why the two cannot be compared. */
@@ -1783,6 +1807,16 @@ export interface VisitRow {
 /** The words of a language. Operators of TVMScript stand behind `R.` or `relax.`. */
 export interface Vocabulary {
   readonly terms: readonly Term[];
+}
+
+/** The expressions that are watched, and why their values are not known, if so. */
+export interface Watched {
+  readonly expressions: readonly string[];
+  readonly histories: Histories | null;
+  /** Of a run of which some times are looked at: the time that `now` is of; -1 where the histories say all. */
+  readonly time: number;
+  readonly now: readonly string[];
+  readonly fault: string;
 }
 
 /** The whole chain of one value. */

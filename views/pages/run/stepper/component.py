@@ -8,7 +8,7 @@ import msgspec
 
 from relax_core.present.models import Problem
 from relax_core.present.running.memory_models import MemoryView
-from relax_core.present.running.moment_models import Measure, TensorView
+from relax_core.present.running.moment_models import Histories, Measure, TensorView
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -35,17 +35,29 @@ class TensorShown(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
+class Watched(msgspec.Struct, frozen=True):
+    """The expressions that are watched, and why their values are not known, if so."""
+
+    expressions: tuple[str, ...] = ()
+    histories: Histories | None = None
+    time: int = -1
+    """Of a run of which some times are looked at: the time that `now` is of; -1 where the histories say all."""
+    now: tuple[str, ...] = ()
+    fault: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class StepperAction:
     """Where the user is; sent 250 ms after the last step.
 
     `need` asks for another window of the run: `command` is `at` (show the time `to`), `continue` or
     `continue_back` (run from `to` to the next or previous breakpoint); answer with the window and `at`.
+    `watch` watches other expressions: `names` are all of them.
     `inside` asks to go into the kernel that is called at the time `to`, `explain` what the instruction there does:
     `names` are its opcode and what it calls, `text` is the sentence about it.
     """
 
-    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain", "tensor"]
+    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain", "tensor", "watch"]
     at: int
     by: Literal["binding", "instruction"]
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -83,6 +95,7 @@ class StepperProps(msgspec.Struct, frozen=True):
     """Why no value can be changed; empty if one can."""
     memory: MemoryView | None
     tensor: TensorShown | None
+    watched: Watched | None
     until: int
     """The last time that may be shown; -1 if all may."""
 
@@ -107,6 +120,7 @@ def stepper(
     fixed: str = "",
     memory: MemoryView | None = None,
     tensor: TensorShown | None = None,
+    watched: Watched | None = None,
     until: int = -1,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
@@ -127,13 +141,14 @@ def stepper(
         until: the last time that may be shown, while what comes behind it is asked about; -1 if all may.
         memory: what the tab `memory` shows in place of the listings.
         tensor: what the tab `tensor` shows there.
+        watched: expressions that are watched; None if none can be.
         height: a CSS length.
         on_action: called with what the user did.
     """
     return _STEPPER.show(
         key,
         run,
-        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, until),
+        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, until),
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         base=_WHOLE_RUN,
         on_action=on_action,

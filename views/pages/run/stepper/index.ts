@@ -114,6 +114,7 @@ class Stepper {
       setPoints: (points) => this.setPoints(points),
       change: (change) => this.report("change", change),
       redraw: () => this.show(),
+      watch: (names) => this.report("watch", { names }),
       view: (tensor) => this.report("tensor", { tensor }),
     });
   }
@@ -144,6 +145,7 @@ class Stepper {
     if (props.until >= 0) stepping.stand(stepping.at, stepping.at);
     this.memory.setModel(props.memory);
     this.tensor.setModel(props.tensor);
+    this.side.watched = props.watched;
     stepping.points = take("breakpoints") ?? stepping.points;
     stepping.by = take("by") ?? stepping.by;
     const wanted = take("at") ?? null;

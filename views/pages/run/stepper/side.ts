@@ -1,6 +1,6 @@
 // The right side: call stack, registers, the value of one of them, breakpoints, output.
 
-import type { TensorAsked } from "#generated/models";
+import type { TensorAsked, Watched } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el, find, focusedIn, nodes, targetOf } from "#shared/dom";
 import { type Change, ChangeForm, type Target } from "./change";
@@ -12,6 +12,7 @@ import { stackTable } from "./stack";
 import type { FrameState } from "./state";
 import type { Stepping } from "./stepping";
 import { elementAt, valueBody, valueHead } from "./values";
+import { Watches } from "./watches";
 
 /** What the side asks of the component. */
 export interface Asks {
@@ -22,6 +23,7 @@ export interface Asks {
   readonly setPoints: (points: Stepping["points"]) => void;
   readonly change: (change: Change & { readonly depth: number }) => void;
   readonly redraw: () => void;
+  readonly watch: (names: readonly string[]) => void;
   readonly view: (tensor: TensorAsked) => void;
 }
 
@@ -43,7 +45,9 @@ export class Side {
   private readonly upper = el("div", { class: "upper" });
   private readonly lower = el("div", { class: "lower" });
   private readonly registers = new Registers();
+  watched: Watched | null = null;
   private readonly points: PointTable;
+  private readonly watches: Watches;
   private target: Target | undefined;
   private tensor: TensorAsked | undefined;
   private stepping: Stepping | undefined;
@@ -55,6 +59,7 @@ export class Side {
     this.element = el("section", { class: "pane side", "aria-label": "State" }, this.upper, this.lower);
     const run = (change: Change) => asks.change({ ...change, depth: this.target?.depth ?? -1 });
     this.changer = new ChangeForm(this.element, run, asks.redraw);
+    this.watches = new Watches({ go: asks.go, watch: asks.watch });
     this.points = new PointTable((index, change) => {
       if (this.stepping) asks.setPoints(changed(this.stepping.points, index, change));
     });
@@ -73,7 +78,7 @@ export class Side {
       this.registersOf(stepping, frames, isFlashing),
       this.valuePane(stepping, frames),
     ]);
-    refill(this.lower, [this.pointsPane(stepping), this.outputPane(stepping)]);
+    refill(this.lower, [this.watchPane(stepping), this.pointsPane(stepping), this.outputPane(stepping)]);
     const name = held?.dataset.focus;
     const again = name ? find(this.element, `[data-focus="${name}"]`) : null;
     again?.focus({ preventScroll: true });
@@ -126,6 +131,12 @@ export class Side {
     const viewer = this.tensor ? button("View", "t", "", () => this.openTensor(), open) : "";
     const title = [valueHead(value, register, onWriter), viewer, this.changer.opener(target, value)];
     return [el("div", { class: "ph top tight" }, title), this.changer.form(target, value), body];
+  }
+
+  private watchPane({ at, run }: Stepping): Child {
+    const count = this.watched?.expressions.length ?? 0;
+    const rows = this.watches.draw(this.watched, at, run.total);
+    return rows && [head("Watch", count ? String(count) : "an expression, at every time"), rows];
   }
 
   private pointsPane(stepping: Stepping): Child {

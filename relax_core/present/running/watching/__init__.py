@@ -1,0 +1,1 @@
+"""Expressions that are watched over a whole run."""
