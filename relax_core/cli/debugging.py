@@ -34,6 +34,7 @@ from relax_core.engine.debug.requests import (
     AT_NAN,
     BisectOf,
     BisectRecordedOf,
+    ChromeTraceOf,
     Closeness,
     CompareValuesOf,
     DumpOf,
@@ -91,6 +92,7 @@ def _run_command(command: Commands) -> None:
     change_options(run)
     as_in_option(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
+    run.add_argument("--chrome-trace", metavar="JSON", help="where to write when each call ran, for Perfetto")
     run.add_argument("--memory", action="store_true", help="print what memory holds when, and what is used too late")
     run.add_argument("--simulate", action="store_true", help="run a kernel on a simulated GPU, and tell what races")
     _machine_option(run)
@@ -254,6 +256,12 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
             return failed(found)
         say(found.to_text())
         return _ended(found.rendered)
+    if options.chrome_trace:
+        timed = engine.request(ChromeTraceOf(program))
+        if isinstance(timed, Failure):
+            return failed(timed)
+        write_bytes(options.chrome_trace, timed.content)
+        return _ended(timed.rendered)
     if options.memory:
         return _memory(engine, program, options)
     if options.simulate:
@@ -295,13 +303,14 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--trace": bool(options.trace), "--outputs": options.outputs}
-    asked |= {"--simulate": options.simulate}
+    asked |= {"--simulate": options.simulate, "--chrome-trace": bool(options.chrome_trace)}
     if options.machine and not options.simulate:
         raise UsageError("--machine is about what --simulate counts")
-    if options.json and (stops or options.profile):
+    if options.json and (stops or options.profile or options.chrome_trace):
         raise UsageError("--json prints a result, or what --memory or --simulate finds")
-    if options.profile and options.settings:
-        raise UsageError("--set and --profile do not go together: a profile runs the program several times")
+    timed = "--profile" if options.profile else "--chrome-trace" if options.chrome_trace else ""
+    if timed and options.settings:
+        raise UsageError(f"--set and {timed} do not go together: what is timed runs several times")
     given = [name for name, is_given in asked.items() if is_given]
     if len(given) > 1 and given not in _WITH_OUTPUTS:
         raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")

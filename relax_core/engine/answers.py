@@ -15,6 +15,7 @@ from relax_core.engine.debug.requests import (
     AppearancesOf,
     BisectOf,
     BisectRecordedOf,
+    ChromeTraceOf,
     CompareArchiveOf,
     CompareValuesOf,
     CrashOf,
@@ -55,7 +56,7 @@ from relax_core.engine.debug.requests import (
 from relax_core.engine.documents import meanings
 from relax_core.engine.inside import stepping
 from relax_core.engine.moments import answers as moments
-from relax_core.engine.moments import tensors
+from relax_core.engine.moments import tensors, timing
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.pipelines.crashes import explain
@@ -209,6 +210,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(FrameOf, moments.frame),
             _row(PartsOf, moments.parts),
             _row(TextsOf, moments.texts),
+            _row(ChromeTraceOf, timing.chrome),
             _row(HistoriesOf, moments.histories_of),
             _row(TensorOf, tensors.view),
             _row(TensorFileOf, tensors.file),

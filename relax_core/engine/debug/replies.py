@@ -366,6 +366,14 @@ class Profiled(msgspec.Struct, frozen=True):
         return "\n".join((head, *rows))
 
 
+class ChromeTrace(msgspec.Struct, frozen=True):
+    """A timed run in the Chrome trace format."""
+
+    content: bytes
+    rendered: str = ""
+    """The diagnostic that ended the run, if one did."""
+
+
 class CallSide(msgspec.Struct, frozen=True):
     """A value that was computed in another way, beside the recorded one."""
 

@@ -7,6 +7,7 @@ import msgspec
 from relax_core.engine.debug.replies import (
     Bisection,
     CallsCompared,
+    ChromeTrace,
     Dumped,
     FormRuns,
     Profiled,
@@ -123,6 +124,12 @@ class StopsOf(Request[Stopped], frozen=True):
 
 class ProfileOf(Request[Profiled], frozen=True):
     """Run several times and say which lines take how long."""
+
+    program: Program
+
+
+class ChromeTraceOf(Request[ChromeTrace], frozen=True):
+    """Run on compiled kernels and write when each call began and ended, in the Chrome trace format."""
 
     program: Program
 
@@ -524,7 +531,7 @@ class HistoriesOf(Request[Histories], frozen=True):
 
 
 AnyMomentRequest: TypeAlias = (
-    HistoriesOf | TensorOf | TensorFileOf | TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
+    ChromeTraceOf | HistoriesOf | TensorOf | TensorFileOf | TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
 )
 AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf

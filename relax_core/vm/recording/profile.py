@@ -39,6 +39,23 @@ class Profile:
     error: Diagnostic | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """When each event of a run retired, in nanoseconds since it began.
+
+    `frames` are the calls of bytecode: the event that entered (-1 for the first), the one that left (-1 for one that
+    did not) and the function.
+    """
+
+    pcs: tuple[int, ...]
+    stamps: tuple[int, ...]
+    frames: tuple[tuple[int, int, int], ...]
+
+    def before(self, event: int) -> int:
+        """Return when the event before this one retired."""
+        return self.stamps[event - 1] if event > 0 else 0
+
+
 class _Stopwatch(Recorder):
     """A log of times in place of values: nothing is kept of what the program computes."""
 
@@ -94,6 +111,12 @@ class TimedMachine(Machine):
             self._watch.begun = time.perf_counter_ns()
         return super()._start(function, args, opened)
 
+    def timeline(self) -> Timeline:
+        """Return when each event of the latest run retired."""
+        watch = self._watch
+        frames = tuple((frame.enter, frame.leave, frame.function) for frame in watch.frames)
+        return Timeline(tuple(watch.pcs), tuple(stamp - watch.begun for stamp in watch.stamps), frames)
+
     def times(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Return for each instruction how often it ran in the latest run, and for how many seconds."""
         watch = self._watch
@@ -102,6 +125,16 @@ class TimedMachine(Machine):
         taken = np.diff(np.asarray(watch.stamps, dtype=np.int64), prepend=watch.begun) * 1e-9
         counts = np.bincount(pcs, minlength=count).astype(np.int64)
         return counts, np.bincount(pcs, taken, minlength=count).astype(np.float64)
+
+
+def timeline(
+    machine: TimedMachine, entry: str, args: tuple[Value, ...], is_cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Timeline, Diagnostic | None]:
+    """Run the function `entry` once on compiled kernels and return when what retired, and what ended the run, if so."""
+    ran = machine.run(entry, args)
+    if ran.error is None and not is_cancelled():
+        ran = machine.run(entry, args)
+    return machine.timeline(), ran.error
 
 
 def profile(

@@ -7,7 +7,7 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.debug.replies import ValuesCompared
-from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
+from relax_core.engine.debug.requests import ChromeTraceOf, CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Execute, Failure, SourceView
 from relax_core.jit.options import MODES
@@ -185,7 +185,22 @@ def _show_profile() -> None:
         rows = [{name: value for name, value in row.items() if name != "with"} for row in rows]
     _table(rows)
     text = found.to_text()
-    st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
+    with st.container(horizontal=True, gap="small"):
+        st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
+        _offer_timeline()
+
+
+def _offer_timeline() -> None:
+    """Time one run call by call, when it is asked for, and offer it as a file."""
+    words = "When each call of one run began and ended, in the Chrome trace format: ui.perfetto.dev opens it"
+    if not st.button("Write a timeline for Perfetto", key="run.timeline", help=words):
+        return
+    found = ask(ChromeTraceOf(given_program()))
+    if isinstance(found, Failure):
+        say(found)
+        return
+    key = "run.timeline.save"
+    st.download_button("Download the timeline", found.content, file_name="run.json", key=key, on_click="ignore")
 
 
 def _table(rows: Sequence[Mapping[str, object]]) -> None:

@@ -1,0 +1,1 @@
+"""Runs on a clock, for tools that show such."""
