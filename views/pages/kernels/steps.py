@@ -108,7 +108,7 @@ def _switch(name: str, summary: str, *, is_off: bool) -> None:
         others = [other for other in switched_off() if other != name]
         select(without=",".join(others if st.session_state[key] else sorted((*others, name))), part=0)
 
-    st.toggle(prose(f"`{name}`: {summary}"), key=key, on_change=changed)
+    st.toggle(prose(f"`{name}` {summary}"), key=key, on_change=changed)
 
 
 def _show_costs(view: KernelView, off: tuple[str, ...]) -> None:
