@@ -1,5 +1,5 @@
 # title: Rows that do not fit
-# shows: a concatenation whose sizes agree only if n and m do
+# shows: a sum whose sizes agree only if n and m do
 # source: RelaxScope
 from tvm.script import ir as I
 from tvm.script import relax as R
