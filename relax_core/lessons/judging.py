@@ -17,6 +17,7 @@ from relax_core.lessons.screens import Ask, program_of, values_of
 _CONDITION: Final = re.compile(r"(.+?) (is that of|is not|is|at least|at most) (.+)", re.DOTALL)
 _SIZE_OPERATOR: Final = re.compile(r"\s*([+*])\s*")
 _BETWEEN: Final = re.compile(r"[\s,;()\[\]`\"']+")
+_TIMES: Final = re.compile(r"(?<=\d)\s*[x×]\s*(?=\d)", re.IGNORECASE)
 _TEMPLATE: Final = re.compile(r"\{\{(.+?)\}\}")
 _RELATIVE: Final = 5e-4
 """A number may be given with four digits."""
@@ -90,6 +91,18 @@ def _number(text: str) -> float:
         return float(text.strip())
     except ValueError:
         return math.nan
+
+
+def not_of_kind(kind: AnswerKind, given: str) -> str:
+    """Say why an answer is not even one of its kind, with how it is written; "" if it can be judged."""
+    match kind:
+        case "number" | "line" if given.strip().casefold() != "nan" and math.isnan(_number(given.replace(",", ""))):
+            return f"`{given}` is no number"
+        case "shape" if _TIMES.search(given):
+            sizes = ", ".join(_TIMES.split(given.strip("()[] ")))
+            return f"`{given}` is no shape: it is written with commas, such as `({sizes})`"
+        case _:
+            return ""
 
 
 def is_right(kind: AnswerKind, given: str, right: str) -> bool:

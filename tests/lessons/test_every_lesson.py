@@ -6,7 +6,7 @@ import pytest
 
 from relax_core.engine.session import Session
 from relax_core.lessons.checking import Checked, check_lesson, screen_message
-from relax_core.lessons.judging import are_held, is_right
+from relax_core.lessons.judging import are_held, is_right, not_of_kind
 from relax_core.lessons.library import LESSONS, LessonFile, list_lessons, open_lesson
 from relax_core.lessons.model import Fix, Lesson, Predict, Shown
 from relax_core.lessons.reading import over
@@ -45,6 +45,7 @@ def test_the_right_answers_are_taken_and_others_refused(name: str) -> None:
             continue
         kind, right = exercise.answer_kind, answered.answer
         assert is_right(kind, right, right), step.title
+        assert not_of_kind(kind, right) == not_of_kind(kind, f"{right}7") == "", step.title
         match kind:
             case "choice":
                 others = [choice for choice in exercise.choices if choice != right]

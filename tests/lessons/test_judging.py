@@ -3,7 +3,7 @@
 import pytest
 
 from relax_core.diagnostics import CompileError
-from relax_core.lessons.judging import Condition, is_right, is_same
+from relax_core.lessons.judging import Condition, is_right, is_same, not_of_kind
 from relax_core.lessons.model import AnswerKind
 
 RIGHT: list[tuple[AnswerKind, str, str]] = [
@@ -58,3 +58,21 @@ def test_a_condition_compares_a_property_with_a_value() -> None:
 def test_values_of_a_tensor_are_the_same_within_the_precision_of_an_answer() -> None:
     assert is_same("[[1.0001, 2.5], [3, nan]]", "[[1.0, 2.5],  [3.0, nan]]")
     assert not is_same("[1, 2]", "[1, 2, 3]")
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "said"),
+    [
+        ("shape", "4x16", "`4x16` is no shape: it is written with commas, such as `(4, 16)`"),
+        ("shape", "(2 × 3 X 4)", "`(2 × 3 X 4)` is no shape: it is written with commas, such as `(2, 3, 4)`"),
+        ("shape", "(n, 4)", ""),
+        ("shape", "x", ""),
+        ("number", "four", "`four` is no number"),
+        ("line", "12:", "`12:` is no number"),
+        ("number", "1,024", ""),
+        ("number", "NaN", ""),
+        ("text", "four", ""),
+    ],
+)
+def test_what_is_no_answer_of_its_kind_is_not_judged(kind: AnswerKind, given: str, said: str) -> None:
+    assert not_of_kind(kind, given) == said

@@ -35,6 +35,8 @@ def test_a_lesson_is_played_and_its_progress_is_kept(open_page: OpenPage, app_ur
     expect(page.get_by_role("heading", name="A module holds functions")).to_be_visible()
     next_step(page, "How many bindings?")
     expect(page.get_by_role("button", name=re.compile("Next"))).to_be_disabled()
+    answer(page, "four")
+    expect(page.get_by_text("four is no number. It costs nothing.")).to_be_visible()
     answer(page, "4")
     expect(page.get_by_text("4 is not it.")).to_be_visible()
     page.keyboard.press("Alt+h")

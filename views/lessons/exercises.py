@@ -6,7 +6,7 @@ import msgspec
 import streamlit as st
 
 from relax_core.diagnostics import CompileError, plural
-from relax_core.lessons.judging import are_held, filled, is_right, right_answer
+from relax_core.lessons.judging import are_held, filled, is_right, not_of_kind, right_answer
 from relax_core.lessons.library import LessonFile
 from relax_core.lessons.model import Do, Explain, Fix, Look, Predict, Shown, Step
 from relax_core.lessons.progress import StepRecord
@@ -64,7 +64,8 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     with st.form(f"{key}.form", border=False):
         given = _answer_field(exercise, key)
         is_sent = st.form_submit_button("Answer", type="primary", key=f"{key}.send")
-    if is_sent and given:
+    unlike = not_of_kind(exercise.answer_kind, given) if is_sent and given else ""
+    if is_sent and given and not unlike:
         is_good = is_right(exercise.answer_kind, given, right_answer(exercise, ask, program))
         state = "solved" if is_good else "open"
         record(file.name, number, StepRecord(state, done.hints, done.wrong + (not is_good), given))
@@ -74,7 +75,9 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     # A place that is there from the start: a message that came in between would mount the hint's button anew, and
     # its shortcut would be deaf meanwhile.
     verdict = st.empty()
-    if done.wrong:
+    if unlike:
+        verdict.warning(prose(f"{unlike}. It costs nothing."))
+    elif done.wrong:
         verdict.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
     _hints(file, number, exercise.hints, done)
 
