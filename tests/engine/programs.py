@@ -74,14 +74,14 @@ LONG_KERNEL = (
     def long(x: T.Buffer((16,), "float32"), y: T.Buffer((16,), "float32")):
         y[0] = x[0]
 """
-    + "".join(f"        y[{at % 16}] = y[{at % 7}] * x[{at % 16}] + T.float32({at})\n" for at in range(20_000))
+    + "".join(f"        y[{at % 16}] = y[{at % 7}] * x[{at % 16}] + T.float32({at})\n" for at in range(12_000))
     + """
     @R.function
     def main(x: R.Tensor((16,), "float32")):
         return R.call_tir(Module.long, (x,), out_ty=R.Tensor((16,), "float32"))
 """
 )
-"""LLVM takes seconds for its one kernel, and hears nothing meanwhile."""
+"""LLVM takes seconds for its one kernel, and hears nothing meanwhile; one that is much longer would be refused."""
 FOUR_ERRORS = (
     HEADER
     + """    @R.function
