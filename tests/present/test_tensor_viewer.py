@@ -103,6 +103,20 @@ def test_integers_have_no_units_in_the_last_place() -> None:
     assert view.difference.bands == ()
 
 
+def test_integers_that_no_float_holds_are_told_apart() -> None:
+    one = np.array([[2**60, -(2**63), 3]])
+    two = np.array([[2**60 + 1, 2**63 - 1, 3]])
+    view = tensor_view(one, "x", 4, Plane(), Other(two, 2, "absolute"))
+    assert view.difference is not None
+    assert view.difference.words == "2 of 3 elements differ"
+    assert measured(one, two, "absolute").tolist() == [[1.0, 2.0**64, 0.0]]
+    assert measured(one > 0, two > 0, "absolute").tolist() == [[0.0, 1.0, 0.0]]
+    assert tensor_view(two, "x", 0, Plane(), search=str(2**60)).found == ()
+    assert tensor_view(two, "x", 0, Plane(), search=str(2**60 + 1)).found == (0, 0)
+    assert tensor_view(two, "x", 0, Plane(), search="3.0").found == (0, 2)
+    assert tensor_view(two, "x", 0, Plane(), search="9" * 400).found == ()
+
+
 def test_a_search_goes_from_one_element_to_the_next() -> None:
     array = np.zeros((3, 50, 60), np.float32)
     places = [(0, 10, 20), (0, 49, 59), (2, 0, 0)]

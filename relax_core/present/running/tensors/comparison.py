@@ -24,11 +24,17 @@ def measured(array: Array, other: Array, measure: Measure) -> Array:
         return ulps(array, other)
     one, two = wide(array), wide(other)
     with np.errstate(all="ignore"):
-        apart = np.abs(one - two)
+        apart = np.abs(one - two) if is_float(array) else _apart(array, other)
         if measure == "relative":
             apart = np.where(apart == 0, 0.0, apart / np.abs(two))
-    is_same = (one == two) | (np.isnan(one) & np.isnan(two))
+    is_same = (array == other) | (np.isnan(one) & np.isnan(two))
     return np.where(is_same, 0.0, apart)
+
+
+def _apart(array: Array, other: Array) -> Array:
+    """Return the distances of integers or truth values, which is rounded only when it is known."""
+    # Unsigned numbers wrap around, so that the difference of the greatest and the least int64 is right as well.
+    return (np.maximum(array, other).astype(np.uint64) - np.minimum(array, other).astype(np.uint64)).astype(np.float64)
 
 
 def ulps(array: Array, other: Array) -> Array:

@@ -1,5 +1,6 @@
 """A window of the plane that two axes of a tensor span, as the tensor viewer shows it."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -163,26 +164,32 @@ def _search(array: Array, text: str, start: tuple[int, ...]) -> tuple[tuple[int,
 
     A number that the dtype does not hold stands for the one that it is rounded to.
     """
-    try:
-        wanted = float(text)
-    except ValueError:
-        message = f"`{text}` is no number: a search takes one, `nan` or `inf`"
-        raise RunError((Diagnostic("EN034", message),)) from None
-    flat = array.reshape(-1)
-    if np.isnan(wanted):
-        hits = kinds(flat) == LETTERS.index("n")
-    elif is_float(array):
-        with np.errstate(over="ignore"):
-            hits = flat == np.asarray(wanted).astype(array.dtype)
-    else:
-        hits = flat == wanted
-    places = np.flatnonzero(hits)
+    places = np.flatnonzero(_equals(array.reshape(-1), text))
     if not places.size:
         return (), f"no element is {text}"
     current = int(np.ravel_multi_index(start, array.shape)) if start else 0
     number_in_row = int(np.searchsorted(places, current, side="right")) % places.size
     found = tuple(int(item) for item in np.unravel_index(int(places[number_in_row]), array.shape))
     return found, f"{number_in_row + 1:,} of {places.size:,} elements that are {text}"
+
+
+def _equals(flat: Array, text: str) -> Array:
+    """Tell which elements are the number that a text says."""
+    try:
+        wanted = float(text)
+    except ValueError:
+        message = f"`{text}` is no number: a search takes one, `nan` or `inf`"
+        raise RunError((Diagnostic("EN034", message),)) from None
+    if math.isnan(wanted):
+        return kinds(flat) == LETTERS.index("n")
+    if is_float(flat):
+        with np.errstate(over="ignore"):
+            return flat == np.asarray(wanted).astype(flat.dtype)
+    try:
+        # No float64 holds every int64.
+        return flat == int(text)
+    except ValueError:
+        return flat == wanted
 
 
 def _sampled_map(plane: Array) -> tuple[Any, int]:
