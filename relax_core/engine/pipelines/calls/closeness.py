@@ -17,6 +17,7 @@ from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import Binary, Cast, Intrinsic, Unary
 from relax_core.ir.tir import Block, BufferStore, PrimFunc
 from relax_core.present.running.tensor import short_text
+from relax_core.present.running.tensors.comparison import ulps
 
 Array = npt.NDArray[Any]
 
@@ -144,21 +145,8 @@ def ulp_distance(one: Array, other: Array) -> float:
         return UNKNOWN_ULP
     if not one.size:
         return 0.0
-    with np.errstate(invalid="ignore"):
-        a, b = one.astype(np.float64), other.astype(np.float64)
-    is_nan = np.isnan(a), np.isnan(b)
-    if (is_nan[0] != is_nan[1]).any():
-        return math.inf
-    apart = np.abs(_ordered(one) - _ordered(other))
-    return float(np.where(is_nan[0], 0, apart).max())
-
-
-def _ordered(array: Array) -> Array:
-    """Return numbers in the order of the floats, one for each; of float64 they are rounded themselves."""
-    size = array.dtype.itemsize
-    bits = np.ascontiguousarray(array).view(f"i{size}").astype(np.float64 if size == 8 else np.int64)
-    least = -float(1 << 63) if size == 8 else -(1 << (8 * size - 1))
-    return np.where(bits < 0, least - bits, bits)
+    apart = ulps(one, other)
+    return math.inf if np.isnan(apart).any() else float(apart.max())
 
 
 def _worst(one: Array, other: Array) -> tuple[int, ...] | None:
