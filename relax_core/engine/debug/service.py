@@ -251,11 +251,8 @@ def _profile(opened: OpenProgram, context: RequestContext) -> Profiled:
     name, args = opened.source.call()
     context.report(Progress(f"Measuring `{name}`"))
     machine = TimedMachine(executable, context.limits, context.engine_of(opened), opened.source.stand_ins)
-    opened.runs.machine = machine
-    try:
-        found = profile(machine, name, entry_arguments(executable, name, args), context.is_cancelled)
-    finally:
-        opened.runs.machine = None
+    given, stop = entry_arguments(executable, name, args), context.is_cancelled
+    found = opened.runs.watched(machine, lambda: profile(machine, name, given, stop), stop)
     if found.error is not None and context.is_cancelled():
         raise RunError((found.error,))
     return profiled(executable, found, opened.source.parsed.source)

@@ -19,11 +19,8 @@ def chrome(message: ChromeTraceOf, context: RequestContext) -> ChromeTrace:
     name, args = opened.source.call()
     context.report(Progress(f"Timing `{name}`"))
     machine = TimedMachine(executable, context.limits, context.engine_of(opened), opened.source.stand_ins)
-    opened.runs.machine = machine
-    try:
-        found, error = timeline(machine, name, entry_arguments(executable, name, args), context.is_cancelled)
-    finally:
-        opened.runs.machine = None
+    given, stop = entry_arguments(executable, name, args), context.is_cancelled
+    found, error = opened.runs.watched(machine, lambda: timeline(machine, name, given, stop), stop)
     if error is not None and context.is_cancelled():
         raise RunError((error,))
     lines = LineTable.of(executable).line_of

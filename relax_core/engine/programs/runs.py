@@ -1,6 +1,7 @@
 """The runs of a program on its inputs: the recorded one is kept, and a cancellation reaches the one that runs."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +17,8 @@ from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
+
+T = TypeVar("T")
 
 
 class Runs:
@@ -101,8 +104,8 @@ class Runs:
         """Run a machine that a cancellation reaches."""
         return self.watched(machine, lambda: machine.run(entry, args), is_cancelled)
 
-    def watched(self, machine: Machine, run: Callable[[], Trace], is_cancelled: Callable[[], bool]) -> Trace:
-        """Carry out `run` of a machine that a cancellation reaches."""
+    def watched(self, machine: Machine, run: Callable[[], T], is_cancelled: Callable[[], bool]) -> T:
+        """Carry out `run`, in which a machine runs that a cancellation reaches."""
         self.machine = machine
         if is_cancelled():
             machine.cancel()
