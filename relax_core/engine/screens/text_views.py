@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-import msgspec
-
 from relax_core.diagnostics import CompileError, Diagnostic, plural
 from relax_core.engine.inputs import write_archive
 from relax_core.engine.programs import reading
@@ -67,8 +65,8 @@ def _printed(message: Script, module: IRModule) -> str:
 
 def _read_back(module: IRModule, text: str, program: Program) -> ReadBack:
     """Read what was printed of `module`, and say whether it is the same."""
-    again = Program(text, name=f"printed{'.relay' if dialect_of(module) == 'relay' else '.py'}")
-    parsed = reading.read(*reading.fitting(msgspec.structs.replace(again, constants=program.constants)))
+    name = "printed.relay" if dialect_of(module) == "relay" else "printed.py"
+    parsed = reading.read(text, name, program.constants)
     errors = [item for item in parsed.diagnostics if item.severity == "error"]
     if errors:
         return ReadBack(is_equal=False, words=f"printed, it does not read: {errors[0].code}: {errors[0].message}")
