@@ -29,12 +29,13 @@ _MOST_CALLS = 1000
 class StepCost:
     """What a kernel takes without one transformation, a median; `difference` is the greatest one between its results.
 
-    `difference` is 0 where all bits are those of the kernel with all transformations.
+    The difference is that of float64; `has_same_bits` where all bits are those of the kernel with all transformations.
     """
 
     name: str
     seconds: float
     difference: float
+    has_same_bits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,8 @@ def step_costs(
         for way in waiting:
             _look(is_cancelled)
             way.time()
-    costs = (StepCost(name, median(way.seconds), _difference(whole, way)) for name, way in ways.items())
-    return StepCosts(median(whole.seconds), len(whole.seconds), tuple(costs))
+    costs = tuple(_cost(name, way, whole) for name, way in ways.items())
+    return StepCosts(median(whole.seconds), len(whole.seconds), costs)
 
 
 def _look(is_cancelled: Callable[[], bool]) -> None:
@@ -139,14 +140,15 @@ def _look(is_cancelled: Callable[[], bool]) -> None:
         raise RunError((Diagnostic("JT014", "cancelled while the kernel was timed"),))
 
 
-def _difference(whole: _Way, way: _Way) -> float:
-    return max((_apart(*pair) for pair in zip(whole.results, way.results, strict=True)), default=0.0)
+def _cost(name: str, way: _Way, whole: _Way) -> StepCost:
+    pairs = tuple(zip(whole.results, way.results, strict=True))
+    has_same_bits = all(ours.tobytes() == others.tobytes() for ours, others in pairs)
+    difference = max((_apart(ours, others) for ours, others in pairs), default=0.0)
+    return StepCost(name, median(way.seconds), difference, has_same_bits)
 
 
 def _apart(ours: Array, others: Array) -> float:
     """Return the greatest distance of two elements; two NaN are alike, and an infinity is far from all else."""
-    if ours.tobytes() == others.tobytes():
-        return 0.0
     a, b = ours.astype(np.float64), others.astype(np.float64)
     is_alike = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(invalid="ignore"):

@@ -74,12 +74,16 @@ class StepRow(msgspec.Struct, frozen=True, array_like=True):
     factor: float
     """How many times as long as with it."""
     difference: float
-    """The greatest one between its results and those with it; 0: the same bits."""
+    """The greatest one between its results and those with it."""
+    has_same_bits: bool = True
+    """A difference of 0 is that of float64: zeros, NaN and large integers may have other bits."""
 
     @property
     def words(self) -> str:
         """How the results differ."""
-        return f"differs by up to {self.difference:.2g}" if self.difference else "the same bits"
+        if self.difference:
+            return f"differs by up to {self.difference:.2g}"
+        return "the same bits" if self.has_same_bits else "other bits, equal as float64"
 
 
 class StepTable(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import pytest
 from relax_core.engine.protocol import Asm, Failure, KernelOf, PlansOf, Program, StepCostsOf
 from relax_core.engine.replies import Listing
 from relax_core.engine.session import Session
-from relax_core.present.kernel_models import AccessRow, KernelPlans, KernelText, KernelView, StepTable
+from relax_core.present.kernel_models import AccessRow, KernelPlans, KernelText, KernelView, StepRow, StepTable
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 REPORTED, CORRECTED = "seeds/my_ir_module.py", "seeds/my_ir_module_corrected.py"
@@ -126,3 +126,8 @@ def test_what_there_is_not_is_named(session: Session, asked: KernelOf, said: str
     assert isinstance(reply, Failure)
     assert said in reply.problems[0].message
     assert reply.problems[0].hint
+
+
+def test_a_step_without_which_results_are_equal_and_not_the_same_says_so() -> None:
+    rows = [StepRow("lanes", "", 1.0, 1.0, *found) for found in ((0.0, True), (0.0, False), (0.25, False))]
+    assert [row.words for row in rows] == ["the same bits", "other bits, equal as float64", "differs by up to 0.25"]

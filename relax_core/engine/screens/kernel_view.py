@@ -99,7 +99,14 @@ def step_table(message: StepCostsOf, context: RequestContext) -> StepTable:
         said=lambda words, number, count: context.report(Progress(f"Timing {words}", number, count)),
     )
     rows = tuple(
-        StepRow(item.name, SUMMARIES[item.name], item.seconds, item.seconds / found.seconds, item.difference)
+        StepRow(
+            item.name,
+            SUMMARIES[item.name],
+            item.seconds,
+            item.seconds / found.seconds,
+            item.difference,
+            item.has_same_bits,
+        )
         for item in found.steps
     )
     return StepTable(name, engine.target.processor, off, found.seconds, found.rounds, rows)

@@ -181,6 +181,7 @@ def test_what_it_costs_to_go_without_is_measured_in_one_run(name: str) -> None:
     assert found.seconds > 0
     assert costs.rounds >= 3
     assert (found.difference > 0) == (case.tolerance > 0)
+    assert found.has_same_bits == (case.tolerance == 0)
     assert name not in {
         item.name
         for item in step_costs(engine_for(case), Timed(parsed(case.text), "f", None, {}), arrays, (name,)).steps
