@@ -1,7 +1,7 @@
 // Expressions with what they are before the statement runs: a row for each, and a field for another one.
 
-import { button } from "#shared/controls";
 import { el, replace } from "#shared/dom";
+import { awayButton, expressionForm } from "#shared/expressions";
 import { headOf } from "#shared/tables";
 
 export class Watches {
@@ -11,22 +11,10 @@ export class Watches {
 
   /** `tell` gets all expressions, separated by semicolons. */
   constructor(private readonly tell: (text: string) => void) {
-    const field = el("input", { type: "text", "aria-label": "Expression to watch", placeholder: "C[i, j] + 1" });
-    const add = () => {
-      if (!field.value.trim()) return;
-      const text = field.value.trim();
-      field.value = "";
-      this.tell([...this.texts, text].join("; "));
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") add();
+    const form = expressionForm("to", {
+      placeholder: "C[i, j] + 1",
+      add: (text) => this.tell([...this.texts, text].join("; ")),
     });
-    const form = el(
-      "div",
-      { class: "to" },
-      field,
-      button("Watch", "", "", add, { "aria-label": "Watch the expression" }),
-    );
     this.element.append(headOf("Watch"), el("table", {}, this.rows), form);
   }
 
@@ -44,7 +32,7 @@ export class Watches {
 
   private row(text: string, value: string): HTMLElement {
     const rest = () => this.texts.filter((other) => other !== text).join("; ");
-    const away = button("×", "i", "", () => this.tell(rest()), { "aria-label": `Watch ${text} no longer` });
+    const away = awayButton(text, () => this.tell(rest()));
     return el(
       "tr",
       {},

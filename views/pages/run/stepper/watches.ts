@@ -1,8 +1,8 @@
 // Expressions that are watched: their value at the time that is shown, and a line of how they change over the run.
 
 import type { History, Reading, Watched } from "#generated/models";
-import { button } from "#shared/controls";
-import { type Child, el, svg } from "#shared/dom";
+import { type Child, el, prose, svg } from "#shared/dom";
+import { awayButton, expressionForm } from "#shared/expressions";
 
 const WIDTH = 90;
 const HEIGHT = 18;
@@ -32,31 +32,16 @@ export class Watches {
   }
 
   private form(expressions: readonly string[]): HTMLElement {
-    const field = el("input", {
-      type: "text",
-      "aria-label": "Expression to watch",
+    return expressionForm("watch-form", {
       placeholder: "x[0, 1] + n",
-      value: this.text,
-      data: { focus: "watch" },
-      input: () => {
-        this.text = field.value;
+      text: this.text,
+      typed: (text) => {
+        this.text = text;
+      },
+      add: (text) => {
+        if (!expressions.includes(text)) this.asks.watch([...expressions, text]);
       },
     });
-    const add = () => {
-      const text = field.value.trim();
-      this.text = "";
-      field.value = "";
-      if (text && !expressions.includes(text)) this.asks.watch([...expressions, text]);
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") add();
-    });
-    return el(
-      "div",
-      { class: "watch-form" },
-      field,
-      button("Watch", "t", "", add, { "aria-label": "Watch the expression" }),
-    );
   }
 
   private row(watched: Watched, index: number, at: number, total: number): HTMLElement {
@@ -66,14 +51,18 @@ export class Watches {
     const isKnown = (watched.histories?.step ?? 1) === 1;
     const now = watched.time === at ? watched.now[index] : "…";
     const text = isKnown ? reading?.text : now;
-    const look = isKnown && reading?.is_fault ? "muted" : "m";
+    const isFault = isKnown && reading?.is_fault;
     const rest = watched.expressions.filter((other) => other !== expression);
-    const away = button("×", "i", "", () => this.asks.watch(rest), { "aria-label": `Watch ${expression} no longer` });
+    const away = awayButton(expression, () => this.asks.watch(rest));
     return el(
       "tr",
       {},
       el("td", { class: "m" }, expression),
-      el("td", { class: look, data: { watch: expression } }, text ?? ""),
+      el(
+        "td",
+        { class: isFault ? "muted" : "m", data: { watch: expression } },
+        isFault ? prose(text ?? "") : (text ?? ""),
+      ),
       el("td", { class: "r" }, history ? this.sparkline(history, at, total) : ""),
       el("td", { class: "r" }, away),
     );
