@@ -30,7 +30,8 @@ def choose_steps(view: KernelView) -> None:
     """Offer a switch for each transformation of a kernel, and to measure what each is worth."""
     off = [step.name for step in view.steps if step.is_off]
     with st.popover(literal(f"Steps: without {', '.join(off)}" if off else f"Steps: {len(view.steps)}")):
-        st.caption("What the compiler did to the loops, in its order. Without a step the values are the same.")
+        st.caption("What the compiler did to the loops, in its order")
+        st.caption("Without a step the values are the same, but for rounding in fast arithmetic.")
         for step in view.steps:
             _switch(step.name, step.summary, is_off=step.is_off)
         _choose_plan()
