@@ -84,7 +84,7 @@ class GraphOf(Request[Graph], frozen=True):
     """The graph of a function at a stage (0: the source), or of the whole module if `function` is empty.
 
     `opened` are the `group` names of folded nodes that are shown open, `shown` nodes whose groups are open in the graph
-    of a function.
+    of a function. Without `has_types` it shows the types alone that the text declares, without `has_faults` no error.
     """
 
     program: Program
@@ -92,6 +92,8 @@ class GraphOf(Request[Graph], frozen=True):
     function: str = ""
     opened: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    has_types: bool = True
+    has_faults: bool = True
 
 
 class PipelineOf(Request[Pipeline], frozen=True):
@@ -159,11 +161,15 @@ class FilmOf(Request[Film], frozen=True):
 
 
 class Inspect(Request[Inspector], frozen=True):
-    """All that is known of a node, named by the text of its `NodeId`; with `is_followed`, up to its instructions."""
+    """All that is known of a node, named by the text of its `NodeId`; with `is_followed`, up to its instructions.
+
+    Without `has_types` no type that was inferred.
+    """
 
     program: Program
     node: str
     is_followed: bool = True
+    has_types: bool = True
 
 
 class RunOf(Request[Run], frozen=True):

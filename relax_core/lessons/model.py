@@ -100,16 +100,17 @@ class Predict(Block, frozen=True, forbid_unknown_fields=True):
         return self.kind or ("choice" if self.options else "text")
 
     @property
-    def told_by_graph(self) -> str:
-        """What the graph would tell of the answer, so that it is hidden until that is given; empty for nothing."""
-        if self.computed.startswith(("type of", "shape of", "rank of", "dtype of")):
-            return "types"
-        return "what is wrong" if self.is_of_problems else ""
+    def is_of_types(self) -> bool:
+        """Tell whether the question is about a type that the checker infers, which is told when it is answered."""
+        return self.computed.startswith(("type of", "shape of", "rank of", "dtype of"))
 
     @property
     def is_of_problems(self) -> bool:
-        """Tell whether the question is about what the checker finds, which is told when it is answered."""
-        return self.computed.startswith("problem")
+        """Tell whether the question is about what the checker finds, which is told when it is answered.
+
+        Whether a program compiles is a part of what comes of it.
+        """
+        return self.computed.startswith("problem") or self.computed == "outcome"
 
     @property
     def choices(self) -> tuple[str, ...]:

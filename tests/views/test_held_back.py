@@ -1,6 +1,7 @@
 """While a prediction of a lesson waits for its answer, the page beside it does not tell that answer."""
 
 import re
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,8 +12,13 @@ from relax_core.engine.samples import SAMPLES
 from relax_core.engine.session import Session
 from relax_core.lessons.library import LessonFile, list_lessons
 from relax_core.lessons.model import Predict, Shown, Step
+from relax_core.lessons.progress import Progress, StepRecord, to_text
+from relax_core.lessons.reading import over
 from relax_core.lessons.screens import Held, held_at, program_of, resolved_address, values_of
-from tests.views.pages import Sent, opened, sent_to
+from relax_core.lessons.withholding import held_for, open_questions
+from tests.views.pages import REPOSITORY, Sent, arrive, sent_to
+from views.shell.navigation import page_file
+from views.state.address import to_address
 from views.state.selection import screen
 
 LESSONS = {file.name: file for file in list_lessons()}
@@ -26,9 +32,15 @@ def predictions(file: LessonFile) -> list[tuple[int, Step, Predict]]:
     return [(at, step, step.exercise) for at, step in enumerate(steps, 1) if isinstance(step.exercise, Predict)]
 
 
-def beside(file: LessonFile, number: int, step: Step) -> AppTest:
-    address = resolved_address(ENGINE, file.folder, step.shown)
-    return opened(step.shown.page or "source", screen(lesson=file.name, lesson_step=number, **address))
+def beside(file: LessonFile, number: int, shown: Shown, done: int = 0) -> AppTest:
+    """The page at a screen of a step; the steps up to `done` are answered."""
+    address = resolved_address(ENGINE, file.folder, shown)
+    app = AppTest.from_file(str(REPOSITORY / page_file(shown.page or "source")), default_timeout=120)
+    solved = {at: StepRecord("solved") for at in range(1, done + 1)}
+    app.session_state["lesson.progress"] = to_text(Progress({file.name: solved}))
+    arrive(app, to_address(screen(lesson=file.name, lesson_step=number, **address)))
+    assert not app.exception, [item.value for item in app.exception]
+    return app
 
 
 def stage_of_answer(file: LessonFile, shown: Shown, exercise: Predict) -> int:
@@ -50,10 +62,7 @@ def stage_of_answer(file: LessonFile, shown: Shown, exercise: Predict) -> int:
 
 
 def tells(shown: Shown, exercise: Predict, sent: Sent, held: Held) -> bool:
-    """Whether the components of a page were sent more than it may tell: stages, times, or what is found.
-
-    The graph of the Source page, which is drawn with types, is hidden by the style sheet.
-    """
+    """Whether the components of a page were sent more than it may tell: stages, times, or what is found."""
     match shown.page or "source", sent:
         case "passes" | "pipeline", {"relaxscope_pipeline": (_, {"stages": stages})}:
             return any(stage["index"] > held.stage for stage in stages)
@@ -68,10 +77,17 @@ def tells(shown: Shown, exercise: Predict, sent: Sent, held: Held) -> bool:
         case "run", {"relaxscope_keeper": _} if sent.keys() == {"relaxscope_keeper"}:
             # It does not compile as it was reported, which the text of the step says.
             return shown.as_in != "reported"
-        case "source", {"relaxscope_editor": (_, {"problems": problems, "names": names})}:
-            return bool((problems and exercise.is_of_problems) or (names and exercise.told_by_graph))
+        case "source", {"relaxscope_editor": (view, code), "relaxscope_graph": (_, graph)}:
+            faults = code["problems"] or any(node["fault"] for node in graph["nodes"]) or not view["is_withheld"]
+            types = code["names"] or inferred(graph)
+            return bool((faults and exercise.is_of_problems) or (types and exercise.is_of_types))
         case _:
             raise AssertionError(f"{shown.page} was sent {sorted(sent)}")
+
+
+def inferred(graph: dict[str, Any]) -> list[str]:
+    """Return what a graph says of the values that calls compute: their names, and types behind three blanks."""
+    return [node["subtitle"] for node in graph["nodes"] if "   " in node["subtitle"] and node["title"] != "match_cast"]
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -83,8 +99,34 @@ def test_the_page_beside_a_prediction_does_not_tell_its_answer(name: str) -> Non
         if page in ("passes", "pipeline"):
             told = stage_of_answer(file, step.shown, exercise)
             assert not told or told > held.stage, (number, step.title)
-        app = beside(file, number, step)
+        app = beside(file, number, step.shown)
         assert not tells(step.shown, exercise, sent_to(app), held), (number, step.title)
         said = " ".join(item.value for item in app.caption)
         assert page != "source" or not re.search(r"\d binding", said), said
-        assert ("The graph shows" in said) == bool(exercise.told_by_graph), said
+        assert ("The types of values come back" in said) >= exercise.is_of_types, said
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_an_answer_does_not_tell_that_of_a_later_step(name: str) -> None:
+    file = LESSONS[name]
+    assert file.lesson is not None
+    for number, step in enumerate(file.lesson.steps, 1):
+        questions = open_questions(file.lesson, number, Progress({name: {number: StepRecord("solved")}}))
+        held = held_for(ENGINE, file.folder, step, number, questions)
+        if held is None:
+            continue
+        exercise, shown = step.exercise, step.shown
+        revealed = exercise.revealed(shown.page) if isinstance(exercise, Predict) else None
+        sent = sent_to(beside(file, number, shown if revealed is None else over(shown, revealed), done=number))
+        for question in questions:
+            assert not tells(question.step.shown, question.exercise, sent, held), (number, question.number)
+
+
+def test_the_inspector_has_no_type_that_a_later_step_asks_for() -> None:
+    file = LESSONS["tensor_programs"]
+    shown = Shown(page="source", program="relax/mlp.py", node="lv")
+    for done, has_type in ((0, False), (3, False), (4, True)):
+        _, found = sent_to(beside(file, max(done, 1), shown, done))["relaxscope_inspector"]
+        labels = {row["label"] for section in found["sections"] for row in section["rows"]}
+        assert found["title"] == "lv"
+        assert ("Type" in labels) == has_type, done

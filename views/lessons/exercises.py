@@ -8,7 +8,7 @@ import streamlit as st
 from relax_core.diagnostics import CompileError, plural
 from relax_core.lessons.judging import are_held, filled, is_right, not_of_kind, right_answer
 from relax_core.lessons.library import LessonFile
-from relax_core.lessons.model import Do, Explain, Fix, Look, Predict, Shown, Step
+from relax_core.lessons.model import Do, Explain, Fix, Look, PageName, Predict, Shown, Step
 from relax_core.lessons.progress import StepRecord
 from relax_core.lessons.screens import program_of
 from relax_core.present.escape import authored, literal, prose
@@ -48,7 +48,7 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     st.markdown(authored(f"**Predict**  {_filled(file, step, exercise.ask)}"))
     program = program_of(file.folder, step.shown)
     if awaited(file.name, number) and done.state in ("open", "given"):
-        _give(file, number, exercise, done)
+        _give(file, number, step, exercise, done)
         return
     if done.state == "given":
         is_good = is_right(exercise.answer_kind, done.answer, right_answer(exercise, ask, program))
@@ -59,7 +59,7 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
         right = right_answer(exercise, ask, program)
         _reveal(done, right, _filled(file, step, exercise.because))
         return
-    _hide_graph(exercise)
+    _hide_graph(exercise, step.shown.page)
     key = f"lesson.answer.{file.name}.{number}"
     with st.form(f"{key}.form", border=False):
         given = _answer_field(exercise, key)
@@ -89,16 +89,18 @@ def _open_answer(file: LessonFile, number: int, step: Step, exercise: Predict) -
         open_step(file, number, revealed)
 
 
-def _hide_graph(exercise: Predict) -> None:
-    """Hide the graph where it would tell the answer; the style sheet does so while this place is there."""
-    if exercise.told_by_graph:
-        words = f"The graph shows {exercise.told_by_graph}: it comes back with the answer."
-        st.container(key="lesson.hides").caption(literal(words))
+def _hide_graph(exercise: Predict, page: PageName | None) -> None:
+    """Hide the graph where it would tell the answer; the style sheet does so while this place is there.
+
+    The Source page draws it without what is asked, and the Run page has none.
+    """
+    if page not in ("source", "run", None) and (exercise.is_of_types or exercise.is_of_problems):
+        st.container(key="lesson.hides").caption("The graph comes back with the answer.")
 
 
-def _give(file: LessonFile, number: int, exercise: Predict, done: StepRecord) -> None:
+def _give(file: LessonFile, number: int, step: Step, exercise: Predict, done: StepRecord) -> None:
     """Take an answer for the class, which is judged once the teacher reveals it, and may be changed until then."""
-    _hide_graph(exercise)
+    _hide_graph(exercise, step.shown.page)
     verdict = st.empty()
     if not takes_answers(file.name, number):
         verdict.info(prose(f"Answers are closed. Yours is `{done.answer}`." if done.answer else "Answers are closed."))

@@ -10,11 +10,21 @@ from relax_core.lessons.library import LessonFile
 from relax_core.lessons.model import Do, Exercise, Explain, Fix, Lesson, Look, Predict, Step
 from relax_core.lessons.progress import StepRecord, is_done, score
 from relax_core.lessons.screens import program_of
+from relax_core.lessons.withholding import held_back_words
 from relax_core.present.escape import authored, literal
 from views.classroom.strip import show_strip
 from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
-from views.lessons.steps import first_open, leave_step, open_lesson_file, open_step, problem, said, shown_step
+from views.lessons.steps import (
+    first_open,
+    leave_step,
+    open_lesson_file,
+    open_step,
+    problem,
+    said,
+    shown_step,
+    waiting_questions,
+)
 from views.lessons.words import show_words
 from views.shell.navigation import open_page
 from views.state.session import select
@@ -51,6 +61,9 @@ def show_panel(file: LessonFile) -> None:
             st.error(literal(problem()))
         show_words(f"{file.lesson.introduction if number == 1 else ''} {step.text}")
         show_exercise(file, number, step)
+        page = step.shown.page or "source"
+        if words := held_back_words(page, waiting_questions(page)):
+            st.caption(literal(words))
         _foot(file, file.lesson, number, step)
         keep()
 

@@ -8,10 +8,11 @@ import streamlit as st
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.protocol import PropertiesOf
 from relax_core.lessons.library import LessonFile, lesson_named
-from relax_core.lessons.model import Look, PageName, Predict, Shown, Step
+from relax_core.lessons.model import Look, PageName, Shown, Step
 from relax_core.lessons.progress import StepRecord, is_done
 from relax_core.lessons.reading import over
-from relax_core.lessons.screens import Held, held_at, resolved_address
+from relax_core.lessons.screens import Held, resolved_address
+from relax_core.lessons.withholding import Question, held_for, open_questions
 from views.lessons.keeping import progress, record
 from views.pages.run.state import RunState
 from views.shell.navigation import open_page
@@ -22,8 +23,6 @@ from views.worker.connection import ask
 from views.worker.program import given_program
 from views.worker.tables import table_text
 
-WAITING: Final = "Waiting for your answer"
-"""What a page says that tells less while a prediction is open."""
 _PROBLEM: Final = "lesson.problem"
 
 
@@ -87,26 +86,33 @@ def said(found: Diagnostic) -> str:
     return f"{found.code}: {found.message}. {found.hint}".strip()
 
 
-def open_prediction() -> tuple[LessonFile, Step, Predict] | None:
-    """Return the prediction that waits for its answer, `None` if none does."""
+def waiting_questions(page: PageName) -> tuple[Question, ...]:
+    """Return the questions of the lesson beside `page` that wait for an answer which that page could tell."""
     file = open_lesson_file()
     found = None if file is None else shown_step(file)
-    if file is None or found is None:
-        return None
-    number, step = found
-    if not isinstance(step.exercise, Predict) or progress().of(file.name, number).state in ("solved", "shown"):
-        return None
-    return file, step, step.exercise
+    if file is None or file.lesson is None or found is None or found[1].shown.page != page:
+        return ()
+    return open_questions(file.lesson, found[0], progress())
+
+
+def waiting(page: PageName) -> str:
+    """Say which answer a page waits for that tells less; empty if it waits for none."""
+    file, questions = open_lesson_file(), waiting_questions(page)
+    found = None if file is None else shown_step(file)
+    if found is None or not questions:
+        return ""
+    first = questions[0].number
+    return "Waiting for your answer" if first == found[0] else f"Waiting for step {first}"
 
 
 def held_back(page: PageName) -> Held | None:
-    """Return where `page` stops for a prediction beside it that waits for its answer, `None` if none does."""
-    found = open_prediction()
-    if found is None or found[1].shown.page != page:
+    """Return where `page` stops for questions of the lesson beside it that wait for an answer, `None` if none do."""
+    file, questions = open_lesson_file(), waiting_questions(page)
+    found = None if file is None else shown_step(file)
+    if file is None or found is None:
         return None
-    file, step, _ = found
     try:
-        return held_at(ask, file.folder, step.shown)
+        return held_for(ask, file.folder, found[1], found[0], questions)
     except CompileError:
         return None
 

@@ -1,5 +1,7 @@
 """Selection by clicks in a graph or in the inspector, alike on every page."""
 
+from typing import Literal, TypeAlias
+
 import streamlit as st
 
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
@@ -12,6 +14,10 @@ from views.state.shared import FocusState
 from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
 from views.worker.connection import ask
+
+Told: TypeAlias = Literal["all", "this stage", "declared"]
+"""What the inspector tells of a node: all, up to its instructions; only what holds at its stage; of that no type that
+the checker infers."""
 
 
 def on_graph(page: str, action: GraphAction) -> None:
@@ -41,11 +47,17 @@ def shown_side(page: str) -> Side:
 
 
 def show_inspector(
-    page: str, program: Program, *, height: str, is_drawer: bool = True, is_followed: bool = True
+    page: str,
+    program: Program,
+    *,
+    height: str,
+    is_drawer: bool = True,
+    told: Told = "all",
 ) -> None:
     """Show what is known of the selected node of `program`; a line that is clicked opens on the Source page."""
     node = state(FocusState).node
-    found = ask(Inspect(program, node, is_followed=is_followed)) if node else Inspector(title="")
+    question = Inspect(program, node, is_followed=told == "all", has_types=told != "declared")
+    found = ask(question) if node else Inspector(title="")
     model = Inspector(title="") if isinstance(found, Failure) else found
     action = inspector(
         model,

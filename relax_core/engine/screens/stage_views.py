@@ -1,6 +1,9 @@
 """Answers about the stages of a program: their list, texts, graphs and trees, and single nodes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
@@ -21,10 +24,13 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.replies import Appearances, Stages, StageView, Text
 from relax_core.engine.screens import text_views
+from relax_core.ir.expr import Type
+from relax_core.ir.node import Node
 from relax_core.present.code import header_length, printed_code, printed_text
 from relax_core.present.diffs.diff import Page, diff_pages
 from relax_core.present.diffs.patch import patch_of
 from relax_core.present.diffs.structure import StructureText, structure
+from relax_core.present.drawings.faults import NO_FAULTS
 from relax_core.present.drawings.film import DrawnStage, draw_stage, film
 from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Structure
@@ -32,6 +38,8 @@ from relax_core.present.nodes.inspector import inspect
 from relax_core.present.nodes.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
 from relax_core.printer.ast import print_ast
+
+_UNTYPED: Final[Mapping[Node, Type]] = MappingProxyType({})
 
 
 def tree(message: Ast, context: RequestContext) -> Code:
@@ -49,6 +57,10 @@ def graph(message: GraphOf, context: RequestContext) -> Graph:
     opened = context.opened_by(message.program)
     reach(opened, message.stage, context)
     facts = opened.facts(message.stage)
+    if not message.has_types:
+        facts = replace(facts, types=_UNTYPED)
+    if not message.has_faults:
+        facts = replace(facts, faults=NO_FAULTS)
     if not message.function:
         return module_graph(facts, message.opened)
     return function_graph(message.function, facts, message.opened, shown=frozenset(message.shown))
@@ -167,7 +179,8 @@ def inspected(message: Inspect, context: RequestContext) -> Inspector:
         raise CompileError((Diagnostic("EN005", f"there is no node {message.node}; the text or the passes changed"),))
     if message.is_followed:
         _follow(opened, context)
-    return inspect(node, opened.inspector_context(id_.stage))
+    facts = opened.inspector_context(id_.stage)
+    return inspect(node, facts if message.has_types else replace(facts, types=_UNTYPED))
 
 
 def script(message: Script, context: RequestContext) -> Text:

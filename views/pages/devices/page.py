@@ -9,7 +9,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsN
 from relax_core.present.escape import file_name
 from relax_core.present.regions.target_marks import NONE, category_of
 from views.lessons.alone import show_alone
-from views.lessons.steps import WAITING, held_back
+from views.lessons.steps import held_back, waiting
 from views.pages.devices.devices.component import DevicesAction, devices
 from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
@@ -204,7 +204,7 @@ with page():
         _explain(source)
     elif held_back("devices") is not None:
         with choosing:
-            chip(WAITING, "blue")
+            chip(waiting("devices"), "blue")
         show_alone("devices", source)
     else:
         with choosing:

@@ -8,7 +8,7 @@ from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
 from views.lessons.alone import show_alone
-from views.lessons.steps import WAITING, held_back
+from views.lessons.steps import held_back, waiting
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
 from views.pages.kernels.steps import choose_steps, show_plan, switched_off
@@ -173,7 +173,7 @@ with page():
     is_chosen = has_threads and bool(state(KernelsState).threads)
     if is_held:
         with choosing:
-            chip(WAITING, "blue")
+            chip(waiting("kernels"), "blue")
         show_alone("kernels", source)
         detail = ""
     elif is_chosen:

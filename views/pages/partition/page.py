@@ -10,7 +10,7 @@ from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Prog
 from relax_core.present.escape import file_name
 from relax_core.present.models import Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
-from views.lessons.steps import WAITING, held_back
+from views.lessons.steps import held_back, waiting
 from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.running import show_run
 from views.pages.partition.state import PartitionState
@@ -249,7 +249,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
     with st.container(gap=None):
         if focus.node:
             height = f"calc(38vh - {CHROME // 2}px)"
-            show_inspector("partition", program, height=height, is_drawer=False, is_followed=False)
+            show_inspector("partition", program, height=height, is_drawer=False, told="this stage")
     table = table_text(chosen, program.text)
     action = regions(
         view,
@@ -310,7 +310,7 @@ with page():
             show_failure(view)
         elif held_back("partition") is not None:
             with running:
-                chip(WAITING, "blue")
+                chip(waiting("partition"), "blue")
             _show(_withheld(view), source, program, problems)
         else:
             detail = _balance(view)

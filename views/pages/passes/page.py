@@ -25,7 +25,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RewriteView, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline, Structure
-from views.lessons.steps import WAITING, held_back
+from views.lessons.steps import held_back, waiting
 from views.pages.passes.costing import show_costs
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.film.component import FilmAction, show_film
@@ -374,7 +374,7 @@ with page():
     else:
         with form:
             if held_back("passes") is not None:
-                chip(WAITING, "blue")
+                chip(waiting("passes"), "blue")
             elif not state(PassesState).results:
                 changed = sum(stage.is_changed for stage in stages.stages)
                 failed = stages.stages[-1]

@@ -27,7 +27,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RecordedFaults, RecordedView
 from relax_core.present.escape import file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
-from views.lessons.steps import WAITING, held_back
+from views.lessons.steps import held_back, waiting
 from views.pages.pipeline.calls import show_calls
 from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass, show_structure
 from views.pages.pipeline.costs import show_recorded_costs
@@ -399,7 +399,7 @@ with page():
                     _judge_button()
                     note(_summary(view))
                 else:
-                    chip(WAITING, "blue")
+                    chip(waiting("pipeline"), "blue")
                     view = _up_to(view, held.stage)
                 faults = _faults(parcel)
                 if isinstance(faults, RecordedFaults):

@@ -8,11 +8,10 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
-from relax_core.lessons.model import Predict
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
-from views.lessons.steps import open_lesson_file, open_prediction
+from views.lessons.steps import open_lesson_file, waiting_questions
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.guide import ask_for_paragraph
@@ -29,6 +28,17 @@ from views.worker.program import given_program
 
 _TARGET = "source.target"
 _READ_BACK_CHARACTERS = 64_000
+
+
+class _Withheld(NamedTuple):
+    """What is left out for questions of a lesson that wait for an answer."""
+
+    types: bool
+    """Those that are inferred, in the graph, the inspector and the tips of the text."""
+    problems: bool
+    """What the checker finds, and whether it finds anything."""
+    life: bool
+    """What passes make of a node."""
 
 
 class _Target(NamedTuple):
@@ -153,7 +163,7 @@ def _vocabulary(code: Code) -> Vocabulary:
     return reply if isinstance(reply, Vocabulary) else NO_WORDS
 
 
-def _show_editor(view: SourceView, height: str) -> None:
+def _show_editor(view: SourceView, height: str, withheld: _Withheld) -> None:
     focus = state(FocusState)
     code: Code = view.code
     is_tree = focus.view == "tree"
@@ -171,16 +181,19 @@ def _show_editor(view: SourceView, height: str) -> None:
         actions=() if is_tree else _ACTIONS[view.code.language],
         is_readonly=is_tree,
         height=height,
+        is_withheld=withheld.problems,
         on_action=_on_edit,
     )
 
 
-def _show_graph(view: SourceView, height: str) -> None:
+def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
     focus = state(FocusState)
     first = ("main",) if "main" in view.functions else view.entries or view.functions
     function = focus.function if focus.function in view.functions else next(iter(first), "")
     opened = opened_groups("source")
-    reply = ask(GraphOf(given_program(), function=function, opened=opened))
+    has_types, has_faults = not withheld.types, not withheld.problems
+    drawn = GraphOf(given_program(), function=function, opened=opened, has_types=has_types, has_faults=has_faults)
+    reply = ask(drawn)
     if isinstance(reply, Failure) and reply.kind != "diagnosed":
         show_failure(reply)
         return
@@ -200,11 +213,20 @@ def _show_graph(view: SourceView, height: str) -> None:
     )
 
 
-def _withheld(source: SourceView, asked: Predict) -> SourceView:
-    """Leave out of a text what would tell the answer that a lesson waits for: problems, and the types of names."""
-    problems = () if asked.is_of_problems else source.code.problems
-    names = () if asked.told_by_graph else source.code.names
-    return msgspec.structs.replace(source, code=msgspec.structs.replace(source.code, problems=problems, names=names))
+def _withheld() -> _Withheld:
+    """Return what would tell the answers that a lesson waits for."""
+    questions = tuple(question.exercise for question in waiting_questions("source"))
+    types = any(exercise.is_of_types for exercise in questions)
+    problems = any(exercise.is_of_problems for exercise in questions)
+    return _Withheld(types, problems, bool(questions))
+
+
+def _without(source: SourceView, withheld: _Withheld) -> SourceView:
+    """Leave out of a text what it must not tell: problems, and the types of names."""
+    code = source.code
+    problems = () if withheld.problems else code.problems
+    names = () if withheld.types else code.names
+    return msgspec.structs.replace(source, code=msgspec.structs.replace(code, problems=problems, names=names))
 
 
 with page():
@@ -218,10 +240,9 @@ with page():
             open_page("run")
     offer()
     source = ask(Open(given_program()))
-    waiting = open_prediction()
-    asked = None if waiting is None else waiting[2]
-    if isinstance(source, SourceView) and asked is not None:
-        source = _withheld(source, asked)
+    withheld = _withheld()
+    if isinstance(source, SourceView):
+        source = _without(source, withheld)
     if isinstance(source, Failure):
         show_failure(source)
         status_line(source)
@@ -238,11 +259,11 @@ with page():
         height = pane_height()
         left, middle, right = st.columns([648, 506, 286], gap=None)
         with left:
-            _show_editor(source, height)
+            _show_editor(source, height, withheld)
         with middle:
-            _show_graph(source, height)
+            _show_graph(source, height, withheld)
         with right, st.container(key="drawer"):
-            show_inspector("source", given_program(), height=height)
-        is_held_back = asked is not None and asked.is_of_problems
-        status_line(None if is_held_back else source, "" if is_held_back else _read_back(source))
+            told = "declared" if withheld.types else "this stage" if withheld.life else "all"
+            show_inspector("source", given_program(), height=height, told=told)
+        status_line(None if withheld.problems else source, "" if withheld.problems else _read_back(source))
         _run_command(source.code.text)

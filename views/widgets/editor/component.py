@@ -34,6 +34,8 @@ class EditorProps(msgspec.Struct, frozen=True):
     height: str
     go_line: tuple[int, int]
     """A command: the line, and a number that is changed to go there again."""
+    is_withheld: bool
+    """Problems are held back: the list says so, and not that there are none."""
 
 
 NO_WORDS = Vocabulary(())
@@ -52,6 +54,7 @@ def editor(
     actions: Buttons = (),
     is_readonly: bool = False,
     height: str = PANE_HEIGHT,
+    is_withheld: bool = False,
     on_action: Callable[[EditorAction], None] | None = None,
 ) -> EditorAction | None:
     """Show a text to edit.
@@ -68,12 +71,13 @@ def editor(
         actions: buttons at the right of the head.
         is_readonly: the text can be marked and copied, and not changed.
         height: a CSS length.
+        is_withheld: the list of problems says that they are held back, and not that there are none.
         on_action: called with what the user did.
     """
     return _EDITOR.show(
         key,
         code,
-        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line),
+        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line, is_withheld),
         commands={"node": selected},
         mirrored={"text": code.text},
         base=vocabulary,

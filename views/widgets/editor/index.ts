@@ -81,6 +81,7 @@ class Editor {
       this.drawMarks();
     }
     text.setReadonly(props.is_readonly);
+    this.problems.withhold(props.is_withheld);
     const selected = take("node");
     if (selected !== undefined) this.showNode(selected);
     const line = take("go_line");

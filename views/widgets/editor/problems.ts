@@ -11,6 +11,7 @@ export class Problems {
   readonly body = el("div", { class: "problems" });
   private problems: readonly Problem[] = [];
   private opened = -1;
+  private isWithheld = false;
 
   /** `mend` puts what is known to mend a problem in its place; `explain` shows a program that has a code. */
   constructor(
@@ -24,6 +25,13 @@ export class Problems {
     this.draw();
   }
 
+  /** Says that problems are held back, in place of that there are none. */
+  withhold(isWithheld: boolean): void {
+    if (isWithheld === this.isWithheld) return;
+    this.isWithheld = isWithheld;
+    this.draw();
+  }
+
   private draw(): void {
     const chips = counts(this.problems).map(([severity, n]) => {
       const look = severity === "note" ? "chip " : `chip ${severity}`;
@@ -34,7 +42,7 @@ export class Problems {
     replace(
       this.head,
       el("b", {}, "Problems"),
-      chips.length ? chips : el("span", { class: "n" }, "none"),
+      chips.length ? chips : el("span", { class: "n" }, this.isWithheld ? "held back" : "none"),
       el("span", { class: "sp" }),
       el("span", { class: "note-keys" }, keys),
     );

@@ -331,6 +331,8 @@ export interface EditorProps {
   readonly height: string;
   /** A command: the line, and a number that is changed to go there again. */
   readonly go_line: readonly [number, number];
+  /** Problems are held back: the list says so, and not that there are none. */
+  readonly is_withheld: boolean;
 }
 
 /** A further place of a diagnostic, with what is to be said of it. */
