@@ -8,7 +8,7 @@ import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic, plural
 from relax_core.engine.protocol import PropertiesOf
-from relax_core.lessons.judging import are_held, filled, is_right, right_answer
+from relax_core.lessons.judging import are_held, filled, is_right, judge, right_answer
 from relax_core.lessons.library import LessonFile
 from relax_core.lessons.model import Do, Explain, Fix, Lesson, Located, Look, Predict, Shown, Step
 from relax_core.lessons.reading import over, refused
@@ -160,10 +160,10 @@ def _reached(folder: Path, before: Shown, after: Shown, holds: tuple[str, ...], 
     """See that the conditions hold on the screen of the solution, and not on the one that the step begins with."""
     if not holds:
         _refuse("`holds` has no condition")
-    if all(are_held(holds, ask, folder, screen_message(folder, before, ask), before)):
+    if are_held(holds, ask, folder, screen_message(folder, before, ask), before):
         _refuse("the state that is asked for is reached before anything is done")
-    held = are_held(holds, ask, folder, screen_message(folder, after, ask), before)
-    missing = [text for text, is_held in zip(holds, held, strict=True) if not is_held]
+    found = judge(holds, ask, folder, screen_message(folder, after, ask), before)
+    missing = [text for text, item in zip(holds, found, strict=True) if not item.is_held]
     if missing:
         _refuse(f"the solution does not reach `{missing[0]}`")
 

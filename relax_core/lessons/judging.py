@@ -2,15 +2,17 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import PropertiesOf
+from relax_core.engine.protocol import Failure, PropertiesOf
 from relax_core.lessons.model import AnswerKind, Explain, Predict, Shown
 from relax_core.lessons.screens import Ask, program_of, values_of
 
@@ -19,6 +21,18 @@ _SIZE_OPERATOR: Final = re.compile(r"\s*([+*])\s*")
 _BETWEEN: Final = re.compile(r"[\s,;()\[\]`\"']+")
 _TIMES: Final = re.compile(r"(?<=\d)\s*[x×]\s*(?=\d)", re.IGNORECASE)
 _TEMPLATE: Final = re.compile(r"\{\{(.+?)\}\}")
+_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "problem": "what the checker finds",
+        "outcome": "how the run ends",
+        "output": "what the run prints",
+        "result": "what the run returns",
+        "signed result": "what the run returns on inputs of both signs",
+        "simulated result": "what the simulated launch writes",
+    }
+)
+"""Properties that are called otherwise where a condition is told."""
+_FOUND_COLUMNS: Final = 40
 _RELATIVE: Final = 5e-4
 """A number may be given with four digits."""
 
@@ -44,6 +58,13 @@ class Condition:
             raise CompileError((Diagnostic("EN033", words, hint="such as `shape of y is (4, 3)`"),))
         return Condition(*found.groups())
 
+    @property
+    def words(self) -> str:
+        """Say what it measures, and not what that has to be, which may be the answer."""
+        name = self.measured.removesuffix(" now")
+        words = _WORDS.get(name, f"`{name}`")
+        return f"{words}, beside the program that was meant" if self.relation == "is that of" else words
+
     def holds(self, found: str, other: str) -> bool:
         """Tell whether it holds of a value; `other` is what it is compared with."""
         match self.relation:
@@ -55,6 +76,21 @@ class Condition:
                 return _number(found) >= _number(other)
             case _:
                 return _number(found) <= _number(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a condition came to: whether it holds, and what was found; empty if there is no value."""
+
+    condition: Condition
+    is_held: bool
+    found: str = ""
+
+    @property
+    def words(self) -> str:
+        """Say what was measured and, if that is a few words, what was found."""
+        is_short = bool(self.found) and len(self.found) <= _FOUND_COLUMNS
+        return f"{self.condition.words}: `{self.found}`" if is_short else self.condition.words
 
 
 def is_same(found: str, other: str) -> bool:
@@ -130,9 +166,9 @@ def right_answer(exercise: Predict, ask: Ask, program: Program) -> str:
     return next((choice for choice in exercise.choices if is_same(choice, found)), found)
 
 
-def are_held(
+def judge(
     conditions: tuple[str, ...], ask: Ask, folder: Path, message: PropertiesOf, shown: Shown
-) -> tuple[bool, ...]:
+) -> tuple[Judged, ...]:
     """Tell which conditions hold on the screen of `message`; a property that has no value there makes one false.
 
     Raises:
@@ -140,15 +176,22 @@ def are_held(
     """
     found = [Condition.of(text) for text in conditions]
     reply = ask(msgspec.structs.replace(message, properties=tuple(item.measured for item in found)))
-    values = getattr(reply, "values", ())
-    held: list[bool] = []
-    for item, value in zip(found, values, strict=False):
+    if isinstance(reply, Failure):
+        return tuple(Judged(item, is_held=False) for item in found)
+    judged: list[Judged] = []
+    for item, value in zip(found, reply.values, strict=True):
         other = item.value
         if item.relation == "is that of":
             program = program_of(folder, msgspec.structs.replace(shown, program=item.value))
             other = values_of(ask, PropertiesOf(program, (item.measured,)))[0]
-        held.append(not value.problem and item.holds(value.text, other))
-    return tuple(held) if held else (False,) * len(found)
+        is_held = not value.problem and item.holds(value.text, other)
+        judged.append(Judged(item, is_held, "" if value.problem else value.text))
+    return tuple(judged)
+
+
+def are_held(conditions: tuple[str, ...], ask: Ask, folder: Path, message: PropertiesOf, shown: Shown) -> bool:
+    """Tell whether all conditions hold on the screen of `message`; raises as `judge` does."""
+    return all(item.is_held for item in judge(conditions, ask, folder, message, shown))
 
 
 def filled(text: str, ask: Ask, program: Program) -> str:

@@ -119,7 +119,10 @@ class Predict(Block, frozen=True, forbid_unknown_fields=True):
 
 
 class Do(Block, frozen=True, forbid_unknown_fields=True):
-    """A state to reach on the page beside the step: every condition of `holds` is true then."""
+    """A state to reach on the page beside the step: every condition of `holds` is true then.
+
+    The student is told what a condition measures, and not what it asks for.
+    """
 
     ask: str
     holds: tuple[str, ...]
@@ -130,7 +133,7 @@ class Do(Block, frozen=True, forbid_unknown_fields=True):
 
 
 class Fix(Block, frozen=True, forbid_unknown_fields=True):
-    """A program to edit until the conditions of `holds`, which the student is not shown, are true."""
+    """A program to edit until the conditions of `holds` are true, which are told as those of `Do` are."""
 
     ask: str
     holds: tuple[str, ...]

@@ -68,8 +68,8 @@ def test_no_other_program_of_the_lesson_is_a_mended_one(name: str) -> None:
         for other in programs:
             if other != step.exercise.solution:
                 message = screen_message(file.folder, over(step.shown, Shown(program=other)), SESSION.request)
-                held = are_held(step.exercise.holds, SESSION.request, file.folder, message, step.shown)
-                assert not all(held), (step.title, other)
+                is_mended = are_held(step.exercise.holds, SESSION.request, file.folder, message, step.shown)
+                assert not is_mended, (step.title, other)
 
 
 def test_the_course_has_an_order_and_each_lesson_needs_only_earlier_ones() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from relax_core.diagnostics import CompileError
-from relax_core.lessons.judging import Condition, is_right, is_same, not_of_kind
+from relax_core.lessons.judging import Condition, Judged, is_right, is_same, not_of_kind
 from relax_core.lessons.model import AnswerKind
 
 RIGHT: list[tuple[AnswerKind, str, str]] = [
@@ -53,6 +53,22 @@ def test_a_condition_compares_a_property_with_a_value() -> None:
     assert Condition.of("outcome is not returned").holds("VM012", "returned")
     with pytest.raises(CompileError, match="no condition"):
         Condition.of("launches")
+
+
+@pytest.mark.parametrize(
+    ("condition", "found", "said"),
+    [
+        ("shape of y is (4, 3)", "(4, 2)", "`shape of y`: `(4, 2)`"),
+        ("shown statement is 10", "3", "`shown statement`: `3`"),
+        ("value of isnan(y) now is yes", "", "`value of isnan(y)`"),
+        ("problem is none", "TY012", "what the checker finds: `TY012`"),
+        ("result is that of a.py", "[[" + "1, " * 20, "what the run returns, beside the program that was meant"),
+    ],
+)
+def test_a_condition_is_told_by_what_it_measures_and_finds_and_not_by_what_it_wants(
+    condition: str, found: str, said: str
+) -> None:
+    assert Judged(Condition.of(condition), is_held=False, found=found).words == said
 
 
 def test_values_of_a_tensor_are_the_same_within_the_precision_of_an_answer() -> None:

@@ -1,6 +1,7 @@
 """A lesson in the browser: answered, refused, hinted, shown, reached by stepping; kept over a reload; handed in."""
 
 import re
+from html import unescape
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -142,6 +143,21 @@ def test_an_edited_program_is_judged_by_what_it_does() -> None:
         app = opened("source", screen(**lesson, text=text))
         shown = [item.value for item in (*app.info, *app.success)]
         assert any(said in item for item in shown), (text, shown)
+
+
+def test_a_fix_names_what_is_met_and_what_was_found_and_not_what_is_wanted() -> None:
+    lesson = {
+        "lesson": "symbolic_shapes",
+        "lesson_step": 7,
+        "sample": "lessons/symbolic_shapes/join.py",
+        "dims": "n=3,m=5",
+    }
+    app = opened("source", screen(**lesson))
+    said = unescape("\n".join(item.value for item in app.markdown))
+    assert "✕ `shape of total`: `(n, 4)`" in said
+    assert "✕ how the run ends: `VM012`" in said
+    assert "✓ what the checker finds: `none`" in said
+    assert "n + m, 4" not in said
 
 
 def test_a_lesson_that_cannot_be_read_says_where(monkeypatch: pytest.MonkeyPatch) -> None:

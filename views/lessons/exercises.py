@@ -6,12 +6,12 @@ import msgspec
 import streamlit as st
 
 from relax_core.diagnostics import CompileError, plural
-from relax_core.lessons.judging import are_held, filled, is_right, not_of_kind, right_answer
+from relax_core.lessons.judging import filled, is_right, judge, not_of_kind, right_answer
 from relax_core.lessons.library import LessonFile
 from relax_core.lessons.model import Do, Explain, Fix, Look, PageName, Predict, Shown, Step
 from relax_core.lessons.progress import StepRecord
 from relax_core.lessons.screens import program_of
-from relax_core.present.escape import authored, literal, prose
+from relax_core.present.escape import authored, bullets, literal, prose
 from views.classroom.membership import awaited, takes_answers
 from views.lessons.keeping import progress, record
 from views.lessons.steps import open_step, said, screen_question
@@ -182,12 +182,14 @@ def _show_solution(file: LessonFile, number: int) -> None:
 def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], done: StepRecord) -> None:
     """Show whether the state that is asked for is reached; it counts from the moment at which it first is."""
     if done.state == "open":
-        held = are_held(holds, ask, file.folder, screen_question(step.shown), step.shown)
-        if all(held):
+        found = judge(holds, ask, file.folder, screen_question(step.shown), step.shown)
+        if all(item.is_held for item in found):
             done = StepRecord("solved", done.hints, done.wrong)
             record(file.name, number, done)
         else:
-            st.info(literal(f"◌ not yet: {sum(held)} of {plural(len(held), 'condition')} met"))
+            met = sum(item.is_held for item in found)
+            st.info(literal(f"◌ not yet: {met} of {plural(len(found), 'condition')} met"))
+            st.markdown(bullets(f"{'✓' if item.is_held else '✕'} {item.words}" for item in found))
             _hints(file, number, _hints_of(step), done)
             return
     if done.state == "shown":
