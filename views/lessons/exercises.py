@@ -124,7 +124,9 @@ def _answer_field(exercise: Predict, key: str) -> str:
             chosen = st.radio("Your answer", labels, index=None, key=key)
             return "" if chosen is None else exercise.choices[labels.index(chosen)]
         case "order":
-            picked = st.multiselect("Your answer, the first one first", list(exercise.choices), key=key)
+            words = "Your answer, the first one first"
+            # All at once would be an order that nobody chose.
+            picked = st.multiselect(words, list(exercise.choices), key=key, select_all=False)
             return ", ".join(picked)
         case kind:
             label = {"shape": "Your answer, such as (2, 3)", "line": "Your answer, the number of a line"}
