@@ -7,11 +7,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from relax_core.diagnostics import Diagnostic
-from relax_core.lessons.library import LESSONS, LessonFile
+from relax_core.engine.session import Session
+from relax_core.lessons.library import LESSONS, LessonFile, lesson_named
+from relax_core.lessons.model import Look
 from relax_core.lessons.progress import read_code
+from relax_core.lessons.screens import resolved_address
 from relax_core.source import Source, Span
 from tests.browser import OpenPage, rest
-from tests.views.pages import assert_accessible, opened
+from tests.views.pages import assert_accessible, opened, sent_to
 from views.state.selection import screen
 
 LESSON = "lesson=tensor_programs"
@@ -158,6 +161,25 @@ def test_a_fix_names_what_is_met_and_what_was_found_and_not_what_is_wanted() -> 
     assert "✕ how the run ends: `VM012`" in said
     assert "✓ what the checker finds: `none`" in said
     assert "n + m, 4" not in said
+
+
+def test_the_graph_is_of_the_function_that_a_step_looks_at() -> None:
+    file = lesson_named("dataflow_and_purity")
+    assert file is not None
+    assert file.lesson is not None
+    step = file.lesson.steps[0]
+    assert isinstance(step.exercise, Look)
+    address = resolved_address(Session().request, file.folder, step.shown, step.exercise.at)
+    view, graph = sent_to(opened("source", screen(**address)))["relaxscope_graph"]
+    assert (view["tab"], graph["title"]) == ("layer", "@layer")
+    chosen, _ = sent_to(opened("source", screen(**address, function="main")))["relaxscope_graph"]
+    assert chosen["tab"] == "main"
+
+
+def test_an_order_is_not_chosen_all_at_once() -> None:
+    app = opened("run", screen(lesson="tensor_programs", lesson_step=5, sample="relax/mlp.py"))
+    assert app.multiselect[0].proto.options == ["lv3", "lv1", "lv2"]
+    assert not app.multiselect[0].proto.select_all
 
 
 def test_a_lesson_that_cannot_be_read_says_where(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayou
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
+from relax_core.present.nodes.node_id import NodeId
 from views.lessons.steps import open_lesson_file, waiting_questions
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
@@ -189,7 +190,9 @@ def _show_editor(view: SourceView, height: str, withheld: _Withheld) -> None:
 def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
     focus = state(FocusState)
     first = ("main",) if "main" in view.functions else view.entries or view.functions
-    function = focus.function if focus.function in view.functions else next(iter(first), "")
+    of_node = NodeId.parse(focus.node)
+    chosen = (focus.function, "" if of_node is None else of_node.function, *first)
+    function = next((name for name in chosen if name in view.functions), "")
     opened = opened_groups("source")
     has_types, has_faults = not withheld.types, not withheld.problems
     drawn = GraphOf(given_program(), function=function, opened=opened, has_types=has_types, has_faults=has_faults)
