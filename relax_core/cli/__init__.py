@@ -10,6 +10,8 @@
                                        [--passes P] [--mode exact|bitwise|fast] [--find-uninitialised] [--poison-memory]
                                        [--break LINE|@PC]... [--when CONDITION] [--stop-at-nan] [--stops 1]
                                        [--dump values.npz] [--profile] [--simulate [--machine M]]
+    python -m relax_core report FILE [-o report.html] [--notes MD] [--parts source,passes,run] [--dated]
+                                       [--passes P] [--inputs in.npz | --seed 0 --sizes n=64]
     python -m relax_core inside FILE [--entry K | --kernel K | --time T] [--go MOVE]... [--steps N] [--heat BUFFER]
                                        [--report [--machine M]] [--inputs in.npz | --seed 0 --sizes n=64] [--passes P]
                                        [--json]

@@ -8,6 +8,7 @@ from typing import Final
 
 from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
 from relax_core.cli.integration import app, completion, progress, watching
+from relax_core.cli.review import report
 from relax_core.cli.teaching import lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
@@ -114,6 +115,7 @@ _GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] =
     (("run", "inside", "bisect", "compare"), lambda command: debugging.add_debugging(command)),
     (("partition", "match", "devices", "origins", "ops", "explain"), lambda command: reports.add_reports(command)),
     (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
+    (("report",), lambda command: report.add_report(command)),
     (("open", "lsp", "dap"), lambda command: app.add_app(command)),
     (("completion",), lambda command: completion.add_completion(command, parser)),
     (("lesson",), lambda command: lessons.add_lessons(command)),

@@ -81,7 +81,7 @@ def add_debugging(command: Commands) -> None:
 def _run_command(command: Commands) -> None:
     run = command("run", "Run a function and print its result, or where it stops.", _run)
     run.add_argument("file", metavar="FILE", help=PATH_HELP)
-    _run_options(run)
+    run_options(run)
     run.add_argument("--outputs", metavar="NPZ", help="where to write the result: out, or out_0, ...")
     run.add_argument("--break", dest="breaks", action="append", default=[], metavar="LINE|@PC", help="stop there")
     run.add_argument("--when", default="", metavar="C", help="stop only where C holds, such as 'i > 3'")
@@ -109,7 +109,7 @@ def _bisect_command(command: Commands) -> None:
         metavar="FILE",
         help="one module; or the module after each pass, in order, in several files or in a folder, zip, log or trace",
     )
-    _run_options(bisect)
+    run_options(bisect)
     _closeness_options(bisect)
     as_in_option(bisect)
     bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
@@ -129,7 +129,7 @@ def _compare_command(command: Commands) -> None:
         help="two .npz archives, two modules, or one; PATH@N is a stage; or a trace with a run",
     )
     against.add_argument("--stages", nargs=2, type=int, metavar=("I", "J"), help="stages of a module's pipeline")
-    _run_options(against)
+    run_options(against)
     _closeness_options(against)
     change_options(against)
     as_in_option(against)
@@ -173,7 +173,8 @@ def _machine_option(made: argparse.ArgumentParser) -> None:
     made.add_argument("--machine", default="", metavar="M", help="a GPU: flops=F,global=B,shared=B, each a second")
 
 
-def _run_options(made: argparse.ArgumentParser) -> None:
+def run_options(made: argparse.ArgumentParser) -> None:
+    """Add the options that say which function runs, on what, behind which passes, and how."""
     constants_option(made)
     made.add_argument("--entry", default="", metavar="NAME", help="default: main, or the first function")
     given = made.add_mutually_exclusive_group()
@@ -205,7 +206,12 @@ def _closeness_options(made: argparse.ArgumentParser) -> None:
     made.add_argument("--absolute", type=float, default=-1.0, metavar="A", help="tolerance; default: a tenth of it")
 
 
-def _program(file: str, options: argparse.Namespace) -> Program:
+def asked_program(file: str, options: argparse.Namespace) -> Program:
+    """Read the program that a file and `run_options` ask for.
+
+    Raises:
+        UsageError: a file cannot be read, or options do not go together.
+    """
     if options.inputs is not None and options.sizes:
         raise UsageError("--sizes and --inputs do not go together: the sizes are those of the archive")
     program = opening.program_at(
@@ -245,7 +251,7 @@ def _read_inputs(path: str) -> bytes:
 def _run(engine: Engine, options: argparse.Namespace) -> int:
     stops = bool(options.breaks or options.when or options.stop_at_nan)
     _one_at_a_time(options, stops=stops)
-    program = changed_program(engine, _program(options.file, options), options)
+    program = changed_program(engine, asked_program(options.file, options), options)
     if isinstance(program, Failure):
         return failed(program)
     if stops:
@@ -384,7 +390,7 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
     recorded = opening.pipeline_at(options.files[0]) if len(options.files) == 1 else None
     if recorded is not None:
         return _bisect_recorded(engine, recorded, options)
-    first, *others = (_program(file, options) for file in options.files)
+    first, *others = (asked_program(file, options) for file in options.files)
     closeness = Closeness(options.relative, options.absolute)
     message = BisectOf(first, tuple(others), closeness, Budget(options.halve))
     found = engine.request(message)
@@ -497,8 +503,8 @@ def _compare(engine: Engine, options: argparse.Namespace) -> int:
     recorded = opening.pipeline_at(files[0]) if len(files) == 1 and options.stages else None
     if recorded is not None:
         files, stages = [f"{files[0]}@{number}" for number in stages], (-1, -1)
-    left = _program(files[0], options)
-    right = changed_program(engine, _program(files[-1], options), options)
+    left = asked_program(files[0], options)
+    right = changed_program(engine, asked_program(files[-1], options), options)
     if isinstance(right, Failure):
         return _not_compared(right)
     request = CompareValuesOf(left, stages[0], right, stages[1], Closeness(options.relative, options.absolute))

@@ -89,6 +89,7 @@ from relax_core.engine.protocol import (
     PlansOf,
     PropertiesOf,
     RegionReportOf,
+    ReportOf,
     Request,
     RewriteOf,
     RunOf,
@@ -105,6 +106,7 @@ from relax_core.engine.protocol import (
     VocabularyOf,
     WhyDeviceOf,
 )
+from relax_core.engine.reporting import reports
 from relax_core.engine.screens import (
     catalog_view,
     cost_views,
@@ -250,6 +252,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(InsideOf, stepping.inside),
             _row(HeatOf, stepping.heat),
             _row(InsideReportOf, stepping.report),
+            _row(ReportOf, reports.report_file),
             _row(RecordedOf, recorded_stages.recorded),
             _row(RecordedCostsOf, recorded_costs.costs),
             _row(RecordedFaultsOf, recorded_stages.faults),

@@ -18,6 +18,7 @@ from relax_core.engine.debug.requests import (
 )
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
+    REPORT_PARTS,
     Appearances,
     CostsView,
     EffectsView,
@@ -26,6 +27,8 @@ from relax_core.engine.replies import (
     Listing,
     OpenedRun,
     PropertyList,
+    ReportFile,
+    ReportPart,
     Restored,
     RewriteView,
     SampleList,
@@ -446,6 +449,19 @@ class OpenedRunOf(Request[OpenedRun], frozen=True):
     content: bytes
 
 
+class ReportOf(Request[ReportFile], frozen=True):
+    """Write all that there is to see of the program as one HTML file that opens anywhere and loads nothing."""
+
+    program: Program
+    notes: str = ""
+    """What the reader has to say, in Markdown."""
+    parts: tuple[ReportPart, ...] = REPORT_PARTS
+    date: str = ""
+    """When it was made, as it is to be shown, and with it what was timed; empty: the same program, the same bytes."""
+    command: str = ""
+    """The command that makes it again; empty: the one that the program says."""
+
+
 AnyRequest: TypeAlias = (
     Open
     | GraphOf
@@ -487,6 +503,7 @@ AnyRequest: TypeAlias = (
     | Try
     | PropertiesOf
     | RestoreLayout
+    | ReportOf
     | Samples
     | AnyDebugRequest
     | AnyRecordedRequest

@@ -1,7 +1,7 @@
 """Replies that hold texts and places only: what the command line prints, a listing, where a run stops."""
 
 from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -86,6 +86,20 @@ class Executed(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     stand_ins: str = ""
     """Which calls were stand-ins, such as `2 calls were stand-ins (my.f: zeros, 2 calls)`; "" for none."""
+
+
+ReportPart: TypeAlias = Literal["source", "passes", "run"]
+"""What a report tells: the text with its graphs, what each pass did, how it runs."""
+REPORT_PARTS: Final[tuple[ReportPart, ...]] = get_args(ReportPart)
+
+
+class ReportFile(msgspec.Struct, frozen=True):
+    """A report as HTML, and what was left out of it for its size."""
+
+    html: str
+    left_out: tuple[str, ...] = ()
+    has_errors: bool = False
+    """The program is ill-formed, a pass failed, or the run did not return; the report says which."""
 
 
 class Restored(msgspec.Struct, frozen=True):

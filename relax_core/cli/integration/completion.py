@@ -9,8 +9,21 @@ from relax_core.cli.terminal import Commands, Engine, say
 _SHELLS: Final = ("bash", "zsh", "tcsh")
 FILES: Final = frozenset(
     (
-        *("after", "before", "constants", "diff", "dump", "file", "files", "given", "inputs", "output", "outputs"),
-        *("pass_file", "pattern", "report", "reproducer", "rules", "table", "trace"),
+        *(
+            "after",
+            "before",
+            "constants",
+            "diff",
+            "dump",
+            "file",
+            "files",
+            "given",
+            "inputs",
+            "notes",
+            "output",
+            "outputs",
+        ),
+        *("notes", "pass_file", "pattern", "report", "reproducer", "rules", "table", "trace"),
     )
 )
 """The arguments that are paths."""

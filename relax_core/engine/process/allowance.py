@@ -44,6 +44,7 @@ from relax_core.engine.protocol import (
     Opt,
     PipelineFormOf,
     PipelineOf,
+    ReportOf,
     RestoreLayout,
     RewriteOf,
     RunOf,
@@ -84,6 +85,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         CrashOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
+        ReportOf: _COMPARISON,
         SimulateOf: _COMPARISON,
         StepCostsOf: _COMPARISON,
     }
@@ -148,5 +150,7 @@ def doing(message: object) -> str:
             | OwnPassOf()
         ):
             return "comparing"
+        case ReportOf():
+            return "writing the report"
         case _:
             return "preparing the view"

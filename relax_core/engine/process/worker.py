@@ -6,7 +6,6 @@ after the other in a second thread.
 
 import gc
 import os
-import platform
 import queue
 import socket
 import sys
@@ -14,9 +13,7 @@ import threading
 import traceback
 from typing import NoReturn
 
-import llvmlite  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
 import msgspec
-import numpy as np
 
 from relax_core import late
 from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, RunFormsOf
@@ -26,9 +23,9 @@ from relax_core.engine.process.allowance import allowance
 from relax_core.engine.process.frames import read_frame, write_frame
 from relax_core.engine.process.sandbox import die_with_parent, filter_calls, leave_network
 from relax_core.engine.process.sendable import NotSendableError, encode, not_sent, plain
+from relax_core.engine.process.versions import versions
 from relax_core.engine.process.worker_causes import EXIT_MEMORY, EXIT_NOT_LOADED
 from relax_core.engine.protocol import (
-    RELEASE,
     VERSION,
     AnyRequest,
     Cancel,
@@ -207,12 +204,6 @@ def _number(frame: bytes) -> int:
 
 class _Numbered(msgspec.Struct, frozen=True):
     id: int
-
-
-def versions() -> str:
-    """Name the versions that a bug report needs."""
-    libraries = f"llvmlite {llvmlite.__version__} · NumPy {np.__version__}"
-    return f"RelaxScope {RELEASE} · {libraries} · Python {platform.python_version()}"
 
 
 def main(arguments: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""Commands for reviews: a report as one file, and what a change does to a folder of modules."""
