@@ -53,3 +53,10 @@ def list_lessons() -> tuple[LessonFile, ...]:
 def lesson_named(name: str) -> LessonFile | None:
     """Return the lesson of a name, `None` if there is none."""
     return next((item for item in list_lessons() if item.name == name), None)
+
+
+def next_lesson(file: LessonFile) -> LessonFile | None:
+    """Return the lesson that follows one in the course, `None` behind the last one."""
+    files = [item for item in list_lessons() if item.lesson is not None]
+    later = (item for item, before in zip(files[1:], files, strict=False) if before.name == file.name)
+    return next(later, None)

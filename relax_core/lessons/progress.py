@@ -26,9 +26,14 @@ class StepRecord(msgspec.Struct, frozen=True):
     """The latest answer."""
 
     @property
+    def worth(self) -> int:
+        """What solving it gives: all at once, one point less for each hint and wrong answer, but one at least."""
+        return max(1, POINTS - self.hints - self.wrong)
+
+    @property
     def points(self) -> int:
-        """All for an exercise that is solved at once, one less for each hint and wrong answer, but one at least."""
-        return max(1, POINTS - self.hints - self.wrong) if self.state == "solved" else 0
+        """What it was worth if it was solved, else none."""
+        return self.worth if self.state == "solved" else 0
 
 
 class Progress(msgspec.Struct, frozen=True):

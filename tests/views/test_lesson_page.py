@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.engine.session import Session
-from relax_core.lessons.library import LESSONS, LessonFile, lesson_named
+from relax_core.lessons.library import LESSONS, LessonFile, lesson_named, list_lessons, next_lesson
 from relax_core.lessons.model import Look
 from relax_core.lessons.progress import read_code
 from relax_core.lessons.screens import resolved_address
@@ -37,7 +37,10 @@ def test_a_lesson_is_played_and_its_progress_is_kept(open_page: OpenPage, app_ur
     page.goto(f"{app_url}/learn")
     page.get_by_role("button", name="1. What a tensor program is").click()
     expect(page.get_by_role("heading", name="A module holds functions")).to_be_visible()
+    expect(page.get_by_text("◎ look ? predict ▷ do ✓ done")).to_be_visible()
+    expect(page.get_by_text("A question or a task gives 3 points, one less for each hint")).to_be_visible()
     next_step(page, "How many bindings?")
+    expect(page.get_by_text("Worth 3 points. A hint and a wrong answer cost one each;")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("Next"))).to_be_disabled()
     answer(page, "four")
     expect(page.get_by_text("four is no number. It costs nothing.")).to_be_visible()
@@ -45,6 +48,7 @@ def test_a_lesson_is_played_and_its_progress_is_kept(open_page: OpenPage, app_ur
     expect(page.get_by_text("4 is not it.")).to_be_visible()
     page.keyboard.press("Alt+h")
     expect(page.get_by_text("Count the lines between")).to_be_visible()
+    expect(page.get_by_text("Worth 1 point. Neither hints nor wrong answers take that;")).to_be_visible()
     answer(page, "5")
     expect(page.get_by_text("is right. 1 point.")).to_be_visible()
     next_step(page, "Types are known beforehand")
@@ -146,6 +150,26 @@ def test_an_edited_program_is_judged_by_what_it_does() -> None:
         app = opened("source", screen(**lesson, text=text))
         shown = [item.value for item in (*app.info, *app.success)]
         assert any(said in item for item in shown), (text, shown)
+
+
+@pytest.mark.browser
+def test_the_end_of_a_lesson_leads_to_the_next_one(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/?lesson=symbolic_shapes&lesson_step=7&sample=lessons/symbolic_shapes/join.py&dims=n=3,m=5")
+    following = page.get_by_role("button", name="Next lesson: 3. Dataflow blocks and purity")
+    panel = page.locator(".st-key-lesson")
+    expect(panel.get_by_text("not yet: 1 of 3 conditions met")).to_be_visible()
+    expect(following).to_have_count(0)
+    panel.get_by_role("button", name="Show me").click()
+    expect(panel.get_by_text("This is the last step: 0 of 18 points.")).to_be_visible()
+    assert_accessible(page, 1280)
+    following.click()
+    expect(panel.get_by_role("heading", name="Two kinds of functions")).to_be_visible()
+
+
+def test_behind_the_last_lesson_there_is_none() -> None:
+    files = [item for item in list_lessons() if item.lesson is not None]
+    assert [next_lesson(item) for item in files] == [*files[1:], None]
 
 
 def test_a_fix_names_what_is_met_and_what_was_found_and_not_what_is_wanted() -> None:

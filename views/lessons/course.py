@@ -38,14 +38,17 @@ def show_course() -> None:
         _read_codes(lessons)
     if problem():
         st.error(literal(problem()))
+    left = (item for item in files if item.lesson and done_count(item.lesson, progress()) < len(item.lesson.steps))
+    following = next(left, None)
     for group, members in groupby(files, key=lambda item: item.lesson.group if item.lesson else "Not readable"):
         st.markdown(bold(group))
         for file in members:
-            _row(file)
+            _row(file, is_next=file is following)
     keep()
 
 
-def _row(file: LessonFile) -> None:
+def _row(file: LessonFile, *, is_next: bool) -> None:
+    """Show a lesson; the first one that is not done is the one to go on with."""
     with st.container(key=f"learn.lesson.{file.name}.row", horizontal=True, vertical_alignment="center"):
         if file.lesson is None:
             st.button(literal(file.name), key=f"learn.lesson.{file.name}", disabled=True)
@@ -53,7 +56,8 @@ def _row(file: LessonFile) -> None:
             st.markdown(prose(f"{first.place}: {first.message}"))
             return
         lesson, done = file.lesson, done_count(file.lesson, progress())
-        if st.button(literal(f"{lesson.order}. {lesson.title}"), key=f"learn.lesson.{file.name}"):
+        kind, title = "primary" if is_next else "secondary", f"{lesson.order}. {lesson.title}"
+        if st.button(literal(title), key=f"learn.lesson.{file.name}", type=kind):
             open_step(file, 1 if done == len(lesson.steps) else first_open(file))
         parts = [f"{lesson.minutes} minutes", f"{lesson.prediction_count} predictions"]
         if done:

@@ -53,8 +53,7 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     if done.state == "given":
         is_good = is_right(exercise.answer_kind, done.answer, right_answer(exercise, ask, program))
         done = StepRecord("solved" if is_good else "shown", done.hints, done.wrong + (not is_good), done.answer)
-        record(file.name, number, done)
-        _open_answer(file, number, step, exercise)
+        _finish(file, number, step, done)
     if done.state != "open":
         right = right_answer(exercise, ask, program)
         _reveal(done, right, _filled(file, step, exercise.because))
@@ -67,10 +66,11 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     unlike = not_of_kind(exercise.answer_kind, given) if is_sent and given else ""
     if is_sent and given and not unlike:
         is_good = is_right(exercise.answer_kind, given, right_answer(exercise, ask, program))
-        state = "solved" if is_good else "open"
-        record(file.name, number, StepRecord(state, done.hints, done.wrong + (not is_good), given))
+        judged = StepRecord("solved" if is_good else "open", done.hints, done.wrong + (not is_good), given)
         if is_good:
-            _open_answer(file, number, step, exercise)
+            _finish(file, number, step, judged)
+        else:
+            record(file.name, number, judged)
         st.rerun()
     # A place that is there from the start: a message that came in between would mount the hint's button anew, and
     # its shortcut would be deaf meanwhile.
@@ -79,14 +79,24 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
         verdict.warning(prose(f"{unlike}. It costs nothing."))
     elif done.wrong:
         verdict.error(prose(f"✕ `{done.answer}` is not it. Try again, take a hint, or let it be shown."))
-    _hints(file, number, exercise.hints, done)
+    _hints(file, number, step, done)
 
 
-def _open_answer(file: LessonFile, number: int, step: Step, exercise: Predict) -> None:
-    """Open the place that tells the answer, if the page beside the step has one."""
-    revealed = exercise.revealed(step.shown.page)
-    if revealed is not None:
-        open_step(file, number, revealed)
+def _finish(file: LessonFile, number: int, step: Step, done: StepRecord) -> None:
+    """Record that a step was answered or shown, and open the screen that tells the answer, if there is one."""
+    match step.exercise:
+        case Predict() as exercise:
+            told = exercise.revealed(step.shown.page)
+        case Do(solution=solution):
+            told = solution
+        case Fix(solution=solution):
+            told = Shown(program=solution)
+        case _:
+            told = None
+    if told is None:
+        record(file.name, number, done)
+    else:
+        open_step(file, number, told, done=done)
 
 
 def _hide_graph(exercise: Predict, page: PageName | None) -> None:
@@ -151,34 +161,30 @@ def _points(done: StepRecord) -> str:
     return f"{done.points} point{'' if done.points == 1 else 's'}."
 
 
-def _hints(file: LessonFile, number: int, hints: tuple[str, ...], done: StepRecord) -> None:
+def _hints(file: LessonFile, number: int, step: Step, done: StepRecord) -> None:
     """Show the hints that were taken, and offer the next one, or to be shown the answer."""
+    hints = () if step.exercise is None or isinstance(step.exercise, Look) else step.exercise.hints
     for at, hint in enumerate(hints[: done.hints], 1):
         st.markdown(authored(f"**Hint {at}**  {hint}"))
     with st.container(horizontal=True, gap="xsmall", key="lesson.hints"):
         if done.hints < len(hints):
             label = f"Hint {done.hints + 1} of {len(hints)}"
-            help_ = "Costs one point"
+            help_ = "Costs one point" if done.worth > 1 else "Costs nothing any more: one point is left in any case"
             if st.button(literal(label), key="lesson.hint", help=help_, shortcut=_HINT_KEY):
                 record(file.name, number, StepRecord(done.state, done.hints + 1, done.wrong, done.answer))
                 st.rerun()
-        if st.button("Show me", key="lesson.show", help="Gives no point"):
-            record(file.name, number, StepRecord("shown", done.hints, done.wrong, done.answer))
-            _show_solution(file, number)
+        if st.button("Show me", key="lesson.show", help="Tells the answer, and gives no point"):
+            _finish(file, number, step, StepRecord("shown", done.hints, done.wrong, done.answer))
             st.rerun()
+    st.caption(literal(_price(done, has_hints=done.hints < len(hints))))
 
 
-def _show_solution(file: LessonFile, number: int) -> None:
-    step = file.lesson.steps[number - 1] if file.lesson else None
-    match step.exercise if step else None:
-        case Do(solution=solution):
-            open_step(file, number, solution)
-        case Fix(solution=solution):
-            open_step(file, number, Shown(program=solution))
-        case Predict() as exercise if step is not None:
-            _open_answer(file, number, step, exercise)
-        case _:
-            pass
+def _price(done: StepRecord, *, has_hints: bool) -> str:
+    """Say what the step is worth, and what that is lowered by."""
+    worth = f"Worth {plural(done.worth, 'point')}"
+    what = "A hint and a wrong answer cost" if has_hints else "A wrong answer costs"
+    costs = f"{what} one{' each' * has_hints}" if done.worth > 1 else "Neither hints nor wrong answers take that"
+    return f"{worth}. {costs}; Show me gives none."
 
 
 def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], done: StepRecord) -> None:
@@ -192,17 +198,13 @@ def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], do
             met = sum(item.is_held for item in found)
             st.info(literal(f"◌ not yet: {met} of {plural(len(found), 'condition')} met"))
             st.markdown(bullets(f"{'✓' if item.is_held else '✕'} {item.words}" for item in found))
-            _hints(file, number, _hints_of(step), done)
+            _hints(file, number, step, done)
             return
     if done.state == "shown":
         st.info("This is a solution. No point for it.")
     else:
         st.success(prose(f"✓ reached. {_points(done)}"))
     st.markdown(authored(_why(file, step)))
-
-
-def _hints_of(step: Step) -> tuple[str, ...]:
-    return () if step.exercise is None or isinstance(step.exercise, Look) else step.exercise.hints
 
 
 def _why(file: LessonFile, step: Step) -> str:

@@ -6,12 +6,12 @@ import streamlit as st
 
 from relax_core.diagnostics import CompileError
 from relax_core.lessons.judging import filled
-from relax_core.lessons.library import LessonFile
-from relax_core.lessons.model import Do, Exercise, Explain, Fix, Lesson, Look, Predict, Step
-from relax_core.lessons.progress import StepRecord, is_done, score
+from relax_core.lessons.library import LessonFile, next_lesson
+from relax_core.lessons.model import POINTS, Do, Exercise, Explain, Fix, Lesson, Look, Predict, Step
+from relax_core.lessons.progress import done_count, is_done, score
 from relax_core.lessons.screens import program_of
 from relax_core.lessons.withholding import held_back_words
-from relax_core.present.escape import authored, literal
+from relax_core.present.escape import authored, literal, prose
 from views.classroom.strip import show_strip
 from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
@@ -31,6 +31,10 @@ from views.state.session import select
 from views.worker.connection import ask
 
 _DONE: Final = "✓"
+_RULES: Final = (
+    f"A question or a task gives {POINTS} points, one less for each hint and each wrong answer, and one at least. "
+    "Show me tells the answer and gives none."
+)
 _STRIP: Final = "lesson.strip"
 _CHOSEN: Final = "lesson.chosen"
 
@@ -51,8 +55,9 @@ def show_panel(file: LessonFile) -> None:
         number, step = found
         _head(file, file.lesson, number)
         st.markdown(authored(f"### {step.title}"))
-        if number == 1 and file.lesson.introduction:
+        if number == 1:
             st.markdown(authored(file.lesson.introduction))
+            st.caption(literal(_RULES))
         try:
             st.markdown(authored(filled(step.text, ask, program_of(file.folder, step.shown))))
         except CompileError as error:
@@ -64,6 +69,7 @@ def show_panel(file: LessonFile) -> None:
         page = step.shown.page or "source"
         if words := held_back_words(page, waiting_questions(page)):
             st.caption(literal(words))
+        _show_end(file, file.lesson, number, step)
         _foot(file, file.lesson, number, step)
         keep()
 
@@ -84,17 +90,27 @@ def _close() -> None:
 
 def sign(exercise: Exercise | None) -> str:
     """Return the sign of a kind of step."""
+    return _sign_and_word(exercise)[0]
+
+
+def _sign_and_word(exercise: Exercise | None) -> tuple[str, str]:
     match exercise:
         case Predict():
-            return "?"
+            return "?", "predict"
         case Do():
-            return "▷"
+            return "▷", "do"
         case Look():
-            return "◎"
+            return "◎", "look"
         case Fix():
-            return "✎"
+            return "✎", "fix"
         case Explain() | None:
-            return "≡"
+            return "≡", "read"
+
+
+def _legend(lesson: Lesson) -> str:
+    """Say what the signs of the steps mean."""
+    pairs = dict.fromkeys((*(_sign_and_word(step.exercise) for step in lesson.steps), (_DONE, "done")))
+    return " \u2003".join(f"{mark} {word}" for mark, word in pairs)
 
 
 def _head(file: LessonFile, lesson: Lesson, number: int) -> None:
@@ -115,6 +131,7 @@ def _head(file: LessonFile, lesson: Lesson, number: int) -> None:
     st.segmented_control(
         "Steps", labels, key=_STRIP, label_visibility="collapsed", required=True, on_change=_on_strip, wrap=True
     )
+    st.caption(literal(_legend(lesson)))
     chosen = st.session_state.pop(_CHOSEN, "")
     if chosen in labels and labels.index(chosen) + 1 != number:
         _choose(file, labels.index(chosen) + 1)
@@ -133,10 +150,33 @@ def _choose(file: LessonFile, number: int) -> None:
     open_step(file, number)
 
 
+def _may_go(file: LessonFile, number: int, step: Step) -> bool:
+    """Tell whether a step may be left for the next one: it was answered or shown, or is only read."""
+    return not step.points or is_done(step, progress().of(file.name, number))
+
+
+def _show_end(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
+    """Say at the end of a lesson what it came to, and lead to the next one of the course."""
+    if number < len(lesson.steps) or not _may_go(file, number, step):
+        return
+    with st.container(key="lesson.end", gap="xsmall"):
+        # What is only read is done when it is left.
+        is_done_but_for_this = done_count(lesson, progress()) >= len(lesson.steps) - (not step.points)
+        words = "The lesson is done" if is_done_but_for_this else "This is the last step"
+        st.markdown(literal(f"{words}: {score(lesson, progress())} of {lesson.points} points."))
+        following = next_lesson(file)
+        if following is None or following.lesson is None:
+            st.caption("It was the last one of the course.")
+            return
+        name = f"Next lesson: {following.lesson.order}. {following.lesson.title}"
+        if st.button(literal(name), key="lesson.following", help=prose(following.lesson.about)):
+            leave_step(file, number)
+            open_step(following, first_open(following))
+
+
 def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
     """Offer the step before, the place of this one, and the next one once this one is done."""
-    done: StepRecord = progress().of(file.name, number)
-    may_go = not step.points or is_done(step, done)
+    may_go = _may_go(file, number, step)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson.foot"):
         if number > 1 and st.button("‹ Back", key="lesson.back", shortcut="Alt+B"):
             open_step(file, number - 1)
@@ -149,6 +189,8 @@ def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
             if st.button("Next ›", key="lesson.next", type=kind, disabled=not may_go, help=help_, shortcut="Alt+N"):
                 leave_step(file, number)
                 open_step(file, number + 1)
-        elif st.button("Done", key="lesson.done", type=kind, disabled=not may_go, shortcut="Alt+N"):
+            return
+        help_ = "Back to the course" if may_go else "Once this step is answered or shown"
+        if st.button("Done", key="lesson.done", type=kind, disabled=not may_go, help=help_, shortcut="Alt+N"):
             leave_step(file, number)
             _close()

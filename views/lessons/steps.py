@@ -48,8 +48,11 @@ def first_open(file: LessonFile) -> int:
     return next(waiting, len(steps))
 
 
-def open_step(file: LessonFile, number: int, solution: Shown | None = None) -> None:
-    """Open the page and the screen that a step shows, or the screen that solves its exercise."""
+def open_step(file: LessonFile, number: int, solution: Shown | None = None, *, done: StepRecord | None = None) -> None:
+    """Open the page and the screen that a step shows, or the screen that solves its exercise.
+
+    `done` is recorded with it: what the engine is asked for takes a while, in which a rerun may end this one.
+    """
     if file.lesson is None:
         return
     step = file.lesson.steps[number - 1]
@@ -59,8 +62,12 @@ def open_step(file: LessonFile, number: int, solution: Shown | None = None) -> N
         address = resolved_address(ask, file.folder, shown, look)
     except CompileError as error:
         st.session_state[_PROBLEM] = said(error.diagnostics[0])
+        if done is not None:
+            record(file.name, number, done)
         return
     st.session_state.pop(_PROBLEM, None)
+    if done is not None:
+        record(file.name, number, done)
     show(screen(lesson=file.name, lesson_step=number, **address))
     _go(shown.page or "source")
 
