@@ -1,8 +1,12 @@
 """The sample programs: files with a header of `# key: words` lines, `// key: words` in Relay."""
 
 import re
+import time
+from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
+from stat import S_ISREG
 
 import msgspec
 
@@ -13,17 +17,55 @@ SAMPLES = ROOT / "samples"
 _HEADER = re.compile(r"^(?:#|//) (title|shows|source|changes):\s*(.*)$")
 
 
-@lru_cache(maxsize=1)
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A file, and what tells that it was written since."""
+
+    path: Path
+    modified_ns: int
+    size_bytes: int
+
+
+def stamps_below(pattern: str) -> tuple[Stamp, ...]:
+    """Return the files of `samples` that a pattern names, ordered by path; the folder is looked at once a second."""
+    return _stamps(SAMPLES, pattern, int(time.monotonic()))
+
+
+@lru_cache(maxsize=8)
+def _stamps(folder: Path, pattern: str, _second: int) -> tuple[Stamp, ...]:
+    return tuple(sorted(filter(None, map(_stamp, folder.glob(pattern))), key=attrgetter("path")))
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        found = path.stat()
+    except OSError:
+        # An editor was just putting another file in its place.
+        return None
+    return Stamp(path, found.st_mtime_ns, found.st_size) if S_ISREG(found.st_mode) else None
+
+
 def list_samples() -> tuple[Sample, ...]:
-    """Return the samples, ordered by path; a file without a title is named by its file name."""
-    paths = sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".py", ".relay") and path.is_file())
-    return tuple(map(_sample, paths))
+    """Return the samples, ordered by path; a file without a title is named by its file name.
+
+    What a teacher writes while the server runs is read again.
+    """
+    return _samples(stamps_below("**/*.py"), stamps_below("**/*.relay"))
 
 
 @lru_cache(maxsize=1)
+def _samples(*stamps: tuple[Stamp, ...]) -> tuple[Sample, ...]:
+    return tuple(_sample(path) for path in sorted(stamp.path for kind in stamps for stamp in kind))
+
+
 def list_tables() -> tuple[tuple[str, str], ...]:
     """Return name and text of the tables of patterns, ordered by name."""
-    return tuple((path.stem, path.read_text(encoding="utf-8")) for path in sorted(SAMPLES.glob("patterns/*.json")))
+    return _tables(stamps_below("patterns/*.json"))
+
+
+@lru_cache(maxsize=1)
+def _tables(stamps: tuple[Stamp, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((stamp.path.stem, stamp.path.read_text(encoding="utf-8")) for stamp in stamps)
 
 
 def list_recordings() -> tuple[Sample, ...]:
@@ -40,7 +82,7 @@ def _recording(path: Path) -> Sample:
 
 
 def _sample(path: Path) -> Sample:
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
     words: dict[str, str] = {}
     changes: list[str] = []
     key = ""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.samples import SAMPLES
+from relax_core.engine.samples import SAMPLES, Stamp, stamps_below
 from relax_core.lessons.model import Lesson
 from relax_core.lessons.reading import read_lesson
 from relax_core.source import Source
@@ -36,17 +36,24 @@ def open_lesson(folder: Path) -> LessonFile:
     Raises:
         OSError: the folder has no file `lesson.md` that can be read.
     """
-    source = Source(f"{folder.name}/{FILE}", (folder / FILE).read_text(encoding="utf-8"))
+    source = Source(f"{folder.name}/{FILE}", (folder / FILE).read_text(encoding="utf-8", errors="replace"))
     try:
         return LessonFile(folder, source, read_lesson(folder.name, source))
     except CompileError as error:
         return LessonFile(folder, source, None, error.diagnostics)
 
 
-@lru_cache(maxsize=1)
 def list_lessons() -> tuple[LessonFile, ...]:
-    """Return the lessons in the order of the course, those that cannot be read last."""
-    found = (open_lesson(path.parent) for path in sorted(LESSONS.glob(f"*/{FILE}")))
+    """Return the lessons in the order of the course, those that cannot be read last.
+
+    A lesson that is written while the server runs is read again.
+    """
+    return _lessons(stamps_below(f"{LESSONS.name}/*/{FILE}"))
+
+
+@lru_cache(maxsize=1)
+def _lessons(stamps: tuple[Stamp, ...]) -> tuple[LessonFile, ...]:
+    found = (open_lesson(stamp.path.parent) for stamp in stamps)
     return tuple(sorted(found, key=lambda item: (item.lesson is None, item.lesson.order if item.lesson else 0)))
 
 
