@@ -11,7 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from benchmarks.bench_partition import network
 from relax_core.engine.samples import list_samples
 from relax_core.present.models import Pipeline, Stage
-from tests.views.pages import opened
+from tests.browser import OpenPage
+from tests.views.pages import assert_accessible, opened
 from views import PAGES
 from views.pages.passes.exports import stages_csv
 from views.shell.tour import SYSTEMS, Stop, System
@@ -55,6 +56,37 @@ def test_a_newcomer_is_offered_each_system_until_the_row_is_hidden() -> None:
     assert {f"tour.{system.name}" for system in SYSTEMS} <= {str(item.key) for item in app.button}
     app.button(key="tour.hide").click().run()
     assert not [item for item in app.button if str(item.key).startswith("tour.")]
+
+
+_BUSY_TOP = """() => {
+  const box = document.createElement("div");
+  box.className = "st-key-busy-test";
+  box.textContent = "Cancel";
+  document.querySelector(".st-key-tour").closest("[data-testid=stMain]").append(box);
+  const { top } = box.getBoundingClientRect();
+  box.remove();
+  return top;
+}"""
+"""Where the box is that tells what the page waits for."""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [760, 1280])
+def test_a_newcomer_finds_the_course_and_nothing_covers_what_is_offered(
+    open_page: OpenPage, app_url: str, width: int
+) -> None:
+    page = open_page(width, 800)
+    page.goto(app_url)
+    offered = page.locator(".st-key-tour")
+    lesson = offered.get_by_role("button", name="Begin with lesson 1")
+    boxes = [item.bounding_box() for item in (lesson, offered.get_by_role("button", name="Learn"), offered)]
+    assert all(box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+    rows = boxes[-1]
+    assert rows is not None
+    assert page.evaluate(_BUSY_TOP) >= rows["y"] + rows["height"]
+    assert_accessible(page, width)
+    lesson.click()
+    expect(page.get_by_role("heading", name="A module holds functions")).to_be_visible()
 
 
 @pytest.mark.browser

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from relax_core.lessons.library import list_lessons
 from relax_core.present.escape import literal, prose
+from views.lessons.steps import open_step
 from views.manifest import Stop
 from views.manifests import MANIFESTS
 from views.shell.navigation import open_page
@@ -33,17 +35,30 @@ SYSTEMS = tuple(System(noun, item.question, item.stops) for noun, item in MANIFE
 
 
 def offer() -> bool:
-    """Show a newcomer one stop of each system, in a row that can be hidden; return whether it is shown."""
+    """Show a newcomer the course and one stop of each system, in rows that can be hidden; return whether they are."""
     if not is_first_visit() or state(LessonState).lesson or st.session_state.get(_IS_HIDDEN):
         return False
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour"):
-        st.caption("See what compiler passes make of a Relax, TIR or Relay program, and run it step by step.")
-        for system in SYSTEMS:
-            go(system, system.stops[0], f"tour.{system.name}")
-        if st.button("More", key="tour.more", type="tertiary", help="Every system with its programs"):
-            open_page("learn")
-        st.button("✕", key="tour.hide", type="tertiary", help="Hide this row", on_click=_hide)
+    with st.container(gap="xsmall", key="tour"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour.course"):
+            st.caption("See what compiler passes make of a Relax, TIR or Relay program, and run it step by step.")
+            _first_lesson()
+            if st.button("Learn: all lessons and programs", key="tour.more", type="tertiary"):
+                open_page("learn")
+            st.button("✕", key="tour.hide", type="tertiary", help="Hide these rows", on_click=_hide)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour.stops"):
+            for system in SYSTEMS:
+                go(system, system.stops[0], f"tour.{system.name}")
     return True
+
+
+def _first_lesson() -> None:
+    """Offer to begin the course."""
+    file = next((item for item in list_lessons() if item.lesson is not None), None)
+    if file is None or file.lesson is None:
+        return
+    words = prose(f"{file.lesson.title}: {file.lesson.minutes} minutes, with questions that the engine checks")
+    if st.button(literal(f"Begin with lesson {file.lesson.order}"), key="tour.lesson", help=words):
+        open_step(file, 1)
 
 
 def go(system: System, stop: Stop, key: str) -> None:
