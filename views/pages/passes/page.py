@@ -42,6 +42,7 @@ from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import ask_for_paragraph
 from views.shell.heights import CHROME, pane_height, stacked_height
+from views.shell.reports import offer_report
 from views.shell.selecting import on_graph, show_inspector, shown_side
 from views.state.session import select, state
 from views.state.shared import FocusState, ProgramState
@@ -347,6 +348,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
         else:
             with files:
                 _export(pipeline, view)
+                offer_report("passes", passed_program())
             with st.container(gap=None):
                 _show_stage(pipeline, view, stage)
     with right, st.container(key="drawer"):

@@ -25,6 +25,7 @@ from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import pane_height
+from views.shell.reports import offer_report
 from views.state.session import select, state
 from views.state.shared import FocusState
 from views.worker.connection import ask, run_again
@@ -178,7 +179,7 @@ def _results(run: Run, source: SourceView) -> None:
 
 
 with page():
-    with bar("run"):
+    with bar("run") as files:
         form = group()
         recorded = recorded_run()
         words = FIXED if recorded is not None else None
@@ -211,6 +212,9 @@ with page():
             _files_form(run, recorded)
         if isinstance(run, Run) and isinstance(source, SourceView) and not is_held:
             _results(run, source)
+    if not is_cancelled:
+        with files:
+            offer_report("run", _shown_program())
     if isinstance(run, Failure):
         show_failure(run)
     elif state(RunState).inside >= 0:

@@ -18,6 +18,7 @@ from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.guide import ask_for_paragraph
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
+from views.shell.reports import offer_report
 from views.shell.selecting import on_graph, show_inspector
 from views.shell.tour import offer
 from views.state.session import line_to_show, open_text, opened_groups, select, state
@@ -233,7 +234,7 @@ def _without(source: SourceView, withheld: _Withheld) -> SourceView:
 
 
 with page():
-    with bar("source"):
+    with bar("source") as files:
         upload()
         chips = group()
         printing = st.container(width="content")
@@ -259,6 +260,8 @@ with page():
                 chip("layout lost: Restore layout", "orange")
         with printing:
             _offer_printing(source)
+        with files:
+            offer_report("source", given_program())
         height = pane_height()
         left, middle, right = st.columns([648, 506, 286], gap=None)
         with left:
