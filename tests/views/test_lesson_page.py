@@ -122,7 +122,7 @@ def test_a_kernel_stops_before_what_is_asked_until_it_is_answered(open_page: Ope
 @pytest.mark.browser
 def test_a_state_is_reached_by_stepping(open_page: OpenPage, app_url: str) -> None:
     page = open_page(1280, 800)
-    page.goto(f"{app_url}/run?{LESSON}&lesson_step=6&sample=relax/mlp.py&time=1")
+    page.goto(f"{app_url}/run?{LESSON}&lesson_step=6&sample=lessons/tensor_programs/centred.py&time=1")
     expect(page.get_by_text("not yet: 0 of 1 condition met")).to_be_visible()
     page.get_by_role("button", name="End", exact=True).click()
     expect(page.get_by_text("✓ reached. 3 points.")).to_be_visible()
