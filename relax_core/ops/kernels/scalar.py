@@ -4,7 +4,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from relax_core.ir.integer.prove import simplify
-from relax_core.ir.prim import Cast, Intrinsic, PrimExpr, Select, Unary, binary, const, dtype_of
+from relax_core.ir.prim import Cast, Intrinsic, PrimExpr, Select, Unary, binary, const, dtype_of, is_number
 
 Operand: TypeAlias = "PrimExpr | bool | int | float"
 
@@ -17,18 +17,19 @@ def lift(value: Operand) -> PrimExpr:
 
 
 def add(a: Operand, *more: Operand) -> PrimExpr:
-    """Return the sum."""
-    return reduce(lambda left, right: binary("+", left, lift(right)), more, lift(a))
+    """Return the sum; an integer 0 in it is left out."""
+    return reduce(_sum, map(lift, more), lift(a))
 
 
 def sub(a: Operand, b: Operand) -> PrimExpr:
-    """Return `a - b`."""
-    return binary("-", lift(a), lift(b))
+    """Return `a - b`; an integer 0 that is taken away is left out."""
+    left, right = lift(a), lift(b)
+    return left if _leaves(right, 0, left) else binary("-", left, right)
 
 
 def mul(a: Operand, *more: Operand) -> PrimExpr:
-    """Return the product."""
-    return reduce(lambda left, right: binary("*", left, lift(right)), more, lift(a))
+    """Return the product; an integer 1 in it is left out."""
+    return reduce(_product, map(lift, more), lift(a))
 
 
 def div(a: Operand, b: Operand) -> PrimExpr:
@@ -122,3 +123,20 @@ def as_index(value: PrimExpr) -> PrimExpr:
 def size(value: PrimExpr) -> PrimExpr:
     """Return a dimension in its simplest form."""
     return simplify(value)
+
+
+def _sum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if _leaves(b, 0, a):
+        return a
+    return b if _leaves(a, 0, b) else binary("+", a, b)
+
+
+def _product(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if _leaves(b, 1, a):
+        return a
+    return b if _leaves(a, 1, b) else binary("*", a, b)
+
+
+def _leaves(expr: PrimExpr, neutral: int, other: PrimExpr) -> bool:
+    """Tell whether `expr` is a literal that leaves the integer `other` as it is: it would take its dtype."""
+    return is_number(expr, neutral) and expr.dtype != "bool" and dtype_of(other).startswith(("int", "uint"))
