@@ -102,6 +102,7 @@ class FuncBuilder:
         self._stages: list[Stmt] = []
         self._made: list[Buffer] = []
         self._block_names: set[str] = set()
+        self._of_extent_1: set[PrimExpr] = set()
 
     def own(self, expr: PrimExpr) -> PrimExpr:
         """Return `expr` with the caller's symbols replaced by those of the prim func."""
@@ -132,7 +133,7 @@ class FuncBuilder:
             value = lit(arg.data.item(), str(arg.data.dtype))
             return lambda *indices: value
         buffer = self.input(arg, type_, hint)
-        return lambda *indices: load(buffer, _broadcast_indices(buffer, indices))
+        return lambda *indices: load(buffer, self._broadcast_indices(buffer, indices))
 
     def compute(
         self,
@@ -247,7 +248,19 @@ class FuncBuilder:
         for hint, extent, kind in loops:
             name = hint if hint not in self._names else f"{hint}_1"
             made.append(IterVar(PrimVar(f"v_{hint}", "int64"), extent, PrimVar(name, "int64"), kind))
+        self._of_extent_1.update(item.var for item in made if constant_value(item.extent) == 1)
         return tuple(made)
+
+    def _broadcast_indices(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+        """Pick the last indices; an axis of size 1 that is repeated is read at 0.
+
+        One that is not keeps its index, as in TVM: with a batch of 1, an elementwise kernel is still one to FuseOps.
+        """
+        last = indices[len(indices) - len(buffer.shape) :]
+        pairs = zip(buffer.shape, last, strict=True)
+        return tuple(
+            const(0) if constant_value(dim) == 1 and index not in self._of_extent_1 else index for dim, index in pairs
+        )
 
     def _add_stage(
         self,
@@ -282,12 +295,6 @@ def _spatial(axis: str, shape: Sequence[PrimExpr]) -> list[Loop]:
 
 def _loops(axis: str, shape: Sequence[PrimExpr], kind: IterKind) -> list[Loop]:
     return [(f"{axis}{k}", extent, kind) for k, extent in enumerate(shape)]
-
-
-def _broadcast_indices(buffer: Buffer, indices: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
-    """Pick the last indices; an axis of size 1 is read at 0."""
-    last = indices[len(indices) - len(buffer.shape) :]
-    return tuple(const(0) if constant_value(dim) == 1 else index for dim, index in zip(buffer.shape, last, strict=True))
 
 
 def _point(buffer: Buffer, indices: Sequence[PrimExpr]) -> BufferRegion:
