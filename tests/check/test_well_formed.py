@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from relax_core.bytecode.build import build
 from relax_core.check.check import check
 from relax_core.check.infer import infer
 from relax_core.check.rules.well_formed import RULES, well_formed
@@ -256,3 +257,14 @@ def test_local_functions_may_refer_to_themselves_and_to_later_ones() -> None:
     module = module_of(LOCALS)
     assert check(module) == ()
     assert well_formed(module, infer(module))[0] == ()
+
+
+def test_a_device_that_tvm_prints_without_its_number_is_a_warning_and_the_module_runs() -> None:
+    module = module_of("""
+    @R.function
+    def main(x: R.Tensor((2,), "float32", vdevice="cuda:-1:global")):
+        y = R.add(x, x)
+        return y
+""")
+    assert [(item.code, item.severity) for item in check(module)] == [("WF019", "warning")]
+    assert build(module).functions

@@ -65,7 +65,8 @@ def known_devices(module: IRModule, function: Function, facts: DefUses) -> Itera
         hint = f"it lists {listed}" if listed else f'write I.module_global_infos({{"vdevice": [I.vdevice("{kind}")]}})'
         span = place.span if place.span is not None else function.span
         # TVM ignores a device whose kind the list lacks, and refuses one past the end of its kind, or without a list.
-        severity = "warning" if counts and kind not in counts else "error"
+        # It prints -1 for a device that its module does not list, such as behind a pass that lost the list.
+        severity = "warning" if index == "-1" or (counts and kind not in counts) else "error"
         yield Diagnostic("WF019", f'the module lists no virtual device "{kind}:{index}"', span, hint, severity)
 
 
