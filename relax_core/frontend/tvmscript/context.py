@@ -34,10 +34,11 @@ class Context:
     """The state of one reading.
 
     `cut_names` maps lines to the names that statements cut for a syntax error would have defined. `tables` are the
-    metadata tables by name; `macros` are those defined around the modules; `noted` remembers what is reported only
-    once. `is_2022` tells the dialect of the module that is read, and `inner_functions` are its prim funcs inside of
-    Relax functions. `plain` maps names in the syntax tree to the words that they abbreviate, and `plain_text` is the
-    text with these names. `undefined` maps diagnostics to the undefined names that they are about.
+    metadata tables by name; `macros` are those defined around the modules, and `expanded` counts the statements that
+    calls of Relax's have made; `noted` remembers what is reported only once. `is_2022` tells the dialect of the module
+    that is read, and `inner_functions` are its prim funcs inside of Relax functions. `plain` maps names in the syntax
+    tree to the words that they abbreviate, and `plain_text` is the text with these names. `undefined` maps diagnostics
+    to the undefined names that they are about.
     `script` is what there is to read: the text without the functions that are `known`.
     """
 
@@ -50,6 +51,7 @@ class Context:
     noted: set[str] = field(default_factory=set[str])
     tables: dict[str, "Table"] = field(default_factory=dict[str, "Table"])
     macros: dict[str, ast.FunctionDef] = field(default_factory=dict[str, ast.FunctionDef])
+    expanded: int = 0
     is_2022: bool = False
     inner_functions: dict["GlobalVar", ast.FunctionDef] = field(default_factory=dict["GlobalVar", ast.FunctionDef])
     plain: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -7,6 +7,7 @@ from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literal.literals import with_attributes
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.relax import calls
+from relax_core.frontend.tvmscript.relax import macro as relax_macro
 from relax_core.frontend.tvmscript.relax.bindings import (
     Body,
     assign,
@@ -134,6 +135,9 @@ def _announce(reader: RelaxReader, statements: Sequence[ast.stmt]) -> None:
 
 def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
     reader, context = body.reader, body.reader.context
+    if (found := relax_macro.call_in(reader, statement)) is not None:
+        _macro(body, statement, *found)
+        return
     match statement:
         case ast.Assign(targets=[ast.Name() as target], value=value):
             assign(body, statement, target, value, None)
@@ -163,6 +167,40 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
             _local(body, statement)
         case _:
             _without_effect(body, statement)
+
+
+def _macro(body: Body, statement: ast.stmt, call: ast.Call, node: ast.FunctionDef) -> None:
+    """Read the statements that a call of a macro stands for, then its own with what they return as the value."""
+    reader, context = body.reader, body.reader.context
+    inner_reader, statements = relax_macro.expand(reader, call, node)
+    inner = Body(inner_reader, blocks=body.blocks, outputs=None if body.outputs is None else {})
+    _statements(inner, statements)
+    if inner.failed:
+        raise Failed(node.name)
+    if isinstance(statement, ast.Expr):
+        return
+    if inner.result is None:
+        raise context.fail("PA011", call, f"the macro `{node.name}` returns nothing", "end it with `return value`")
+    result = inner.result
+    if not isinstance(result, Var):
+        var = (Var if body.outputs is None else DataflowVar)(node.name, span=context.span(call))
+        reader.bindings.append(VarBinding(var, result, span=context.span(call)))
+        reader.prims.note(var, result)
+        result = var
+    # No name of the text has parentheses.
+    name = ast.copy_location(ast.Name(f"{node.name}()", ast.Load()), call)
+    reader.scope.define(name.id, result)
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target]):
+            assign(body, statement, target, name, None)
+        case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)]):
+            unpack(body, statement, targets, name)
+        case ast.AnnAssign(target=ast.Name() as target, annotation=annotation):
+            assign(body, statement, target, name, annotation_of(reader, annotation, name))
+        case ast.Return() if body.result is None:
+            body.result = _return(body, name)
+        case _:
+            raise context.unsupported(statement, f"`{source_of(statement)}` in a Relax function")
 
 
 def _without_effect(body: Body, statement: ast.stmt) -> None:

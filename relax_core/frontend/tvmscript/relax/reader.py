@@ -44,7 +44,7 @@ class RelaxReader(ABC):
 
     `bindings` takes those that an expression needs before it. `level` counts the functions around this place, and
     `dtypes` holds those that the body declares for its symbolic dimensions. `tuples` are variables known to be tuples,
-    `parameters` the parameter types of local functions.
+    `parameters` the parameter types of local functions; `macros` are the names of those that are being read.
     """
 
     context: Context
@@ -57,6 +57,7 @@ class RelaxReader(ABC):
     parameters: dict[Var, tuple[Type | None, ...]] = field(default_factory=dict[Var, "tuple[Type | None, ...]"])
     prims: PrimVariables = field(default_factory=PrimVariables)
     known_types: dict[str, "_KnownType"] = field(default_factory=dict[str, "_KnownType"])
+    macros: tuple[str, ...] = ()
 
     def inner(self) -> Self:
         """Return a reader of a list of statements inside this one."""

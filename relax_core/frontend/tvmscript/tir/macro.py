@@ -1,4 +1,4 @@
-"""Macros, `@T.inline` and `@T.macro`: their bodies are read as data in the place of each call."""
+"""Macros of prim funcs, `@T.inline` and `@T.macro`: their bodies are read as data in the place of each call."""
 
 import ast
 import copy
@@ -20,12 +20,12 @@ def is_macro(context: Context, statement: ast.stmt) -> bool:
         return False
     item = statement.decorator_list[0]
     func = item.func if isinstance(item, ast.Call) else item
-    return qualified(func, context.aliases) in ("tir.macro", "tir.inline")
+    return qualified(func, context.aliases) in ("tir.macro", "tir.inline", "relax.macro")
 
 
 def define(reader: TirReader, node: ast.FunctionDef) -> None:
     """Read the definition of a macro inside of a prim func."""
-    reader.scope.define(node.name, Macro(node, reader.scope, _is_hygienic(reader.context, node)))
+    reader.scope.define(node.name, Macro(node, reader.scope, is_hygienic(reader.context, node)))
 
 
 def called(reader: TirReader, call: ast.expr) -> Macro | None:
@@ -36,7 +36,7 @@ def called(reader: TirReader, call: ast.expr) -> Macro | None:
     found = reader.scope.find(name)
     if found is None and name in reader.context.macros:
         node = reader.context.macros[name]
-        return Macro(node, Scope(), _is_hygienic(reader.context, node))
+        return Macro(node, Scope(), is_hygienic(reader.context, node))
     return found if isinstance(found, Macro) else None
 
 
@@ -66,6 +66,11 @@ def expand(body: TirBody, macro: Macro, call: ast.Call) -> tuple[TirBody, Sequen
     if parts.several:
         statements = [_Unpacked(parts).visit(copy.deepcopy(item)) for item in statements]
     return TirBody(inner, attrs=body.attrs, block=body.block, is_function=False), statements
+
+
+def bound_arguments(context: Context, node: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
+    """Return the arguments of a call of a macro by the names of its parameters, the defaults of the others too."""
+    return _bound(context, node, call, _Variadics())
 
 
 @dataclass(slots=True)
@@ -144,7 +149,8 @@ class _Unpacked(ast.NodeTransformer):
         return ast.copy_location(ast.Call(self.visit(node.func), args, keywords), node)
 
 
-def _is_hygienic(context: Context, node: ast.FunctionDef) -> bool:
+def is_hygienic(context: Context, node: ast.FunctionDef) -> bool:
+    """Tell whether the free names of a macro are looked up where it is defined, and not where it is called."""
     match node.decorator_list[0]:
         case ast.Call(args=[], keywords=[ast.keyword(arg="hygienic", value=ast.Constant(value=bool(value)))]):
             return value
