@@ -28,6 +28,22 @@ from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.kinds import KIND_NUMBERS, pattern_kind
 
 NOTHING: Mapping[Node, Type] = MappingProxyType({})
+_SCALAR_ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "relax.arange": ("start", "end", "step"),
+        "relax.clip": ("min", "max"),
+        "relax.eye": ("n", "m", "k"),
+        "relax.eye_like": ("k",),
+        "relax.hamming_window": ("window_size", "periodic", "alpha", "beta"),
+        "relax.memory.view": ("dtype", "relative_byte_offset"),
+        "relax.one_hot": ("on_value", "off_value"),
+        "relax.slice_scatter": ("start", "end", "step"),
+        "relax.tril": ("k",),
+        "relax.triu": ("k",),
+        "relax.unique": ("sorted", "return_index", "return_inverse", "return_counts", "axis"),
+    }
+)
+"""The host values that are arguments in TVM as well, by operator; those of others are attributes there."""
 NO_VALUES: Mapping[Var, Expr] = MappingProxyType({})
 
 
@@ -96,8 +112,15 @@ def value_arguments(call: Call) -> tuple[Expr, ...]:
 
 
 def written_arguments(call: Call) -> tuple[Expr, ...]:
-    """Return the arguments of a call of Relax that are values, and its shapes: TVM's patterns count them, too."""
-    return tuple(arg for arg in call.args if isinstance(arg, ShapeExpr) or literal(arg) is None)
+    """Return the arguments of a call of Relax that are arguments in TVM, whose patterns count them: shapes, too."""
+    name = call.op.name if isinstance(call.op, Op) else ""
+    scalars, spec = _SCALAR_ARGUMENTS.get(name, ()), find(name)
+    places = () if spec is None else [place for place, item in enumerate(spec.params) if item.name in scalars]
+    return tuple(
+        arg
+        for place, arg in enumerate(call.args)
+        if isinstance(arg, ShapeExpr) or literal(arg) is None or (place in places and not isinstance(arg, Null))
+    )
 
 
 def split_attributes(call: Call) -> tuple[tuple[Expr, ...], Mapping[str, AttrValue]]:
