@@ -157,7 +157,8 @@ def _map(call: Call, arg_types: tuple[Type, ...], data: TensorType) -> IndexMap:
 def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer per result of the mapping its greatest value plus 1; what nothing is mapped to is padding.
 
-    TVM leaves the padding open where no `pad_value` is given; here it is 0.
+    TVM leaves the padding open where no `pad_value` is given; here it is 0. It lowers `lambda i: ((i + 1) % 16,)` as
+    if the axis were padded, and loses the element that comes to the front; here every element moves.
     """
     data = tensor_at(call, arg_types)
     found = _map(call, arg_types, data)
