@@ -57,6 +57,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
@@ -263,6 +264,10 @@ class FunctionCompiler:
 
     def called(self, call: Call, at: Node, dst: Destination | None) -> Argument:
         match call.op:
+            case Op(name="relax.device"):
+                # Data, not a call: the type of a device and its number.
+                words = (show_prim(item.value) for item in call.args if isinstance(item, PrimValue))
+                return self.constants.add(":".join(words))
             case Op(name=name):
                 return self.operator(call, name, at, dst)
             case ExternFunc(name=name):

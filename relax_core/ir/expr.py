@@ -313,6 +313,13 @@ class Function(Expr):
 LEAVES = (Var, GlobalVar, ExternFunc, Op, Constant, PrimValue, DataTypeImm, ShapeExpr, Null)
 
 
+def is_leaf(expr: Expr) -> bool:
+    """Tell whether an expression is an operand as it stands; a device such as `R.device(1, 0)` is, for it is data."""
+    return isinstance(expr, LEAVES) or (
+        isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name == "relax.device"
+    )
+
+
 def constant(value: int | float | npt.NDArray[Any], dtype: str | None = None) -> Constant:
     """Make a tensor literal; a Python int is int32 and a float is float32 unless `dtype` says otherwise."""
     if dtype is None and not isinstance(value, np.ndarray):

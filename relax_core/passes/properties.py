@@ -11,7 +11,6 @@ from typing import TypeVar, cast
 from relax_core.ir.attrs import attr
 from relax_core.ir.dialect import relay_parts
 from relax_core.ir.expr import (
-    LEAVES,
     BindingBlock,
     Call,
     DataflowBlock,
@@ -25,6 +24,7 @@ from relax_core.ir.expr import (
     Tuple,
     TupleGetItem,
     VarBinding,
+    is_leaf,
     op_name,
 )
 from relax_core.ir.module import IRModule
@@ -99,7 +99,7 @@ def _not_normal_in(current: Node) -> Iterable[Node]:
 
 
 def _is_leaf(value: Expr) -> bool:
-    return isinstance(value, LEAVES) or (isinstance(value, Tuple) and all(map(_is_leaf, value.fields)))
+    return is_leaf(value) or (isinstance(value, Tuple) and all(map(_is_leaf, value.fields)))
 
 
 def _local_functions(module: IRModule) -> Iterator[Node]:

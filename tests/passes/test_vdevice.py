@@ -1,10 +1,12 @@
 """RealizeVDevice and UpdateVDevice, beside what apache-tvm makes of the same programs."""
 
+import numpy as np
 import pytest
 
 import relax_core as rc
 from relax_core.check.infer import infer
 from relax_core.ir.attrs import attr
+from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Call, Op, TensorType, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
@@ -117,3 +119,13 @@ def test_where_tvm_updates_a_declared_type_so_do_we() -> None:
     ours = realized(text, "UpdateVDevice(new_vdevice='opencl:0:global', index=1)")
     theirs = by_tvm(text, "UpdateVDevice")
     assert dict(devices(ours))["y"] == dict(devices(theirs))["y"] == "opencl:0:global"
+
+
+def test_a_device_is_an_operand_as_it_stands_so_that_a_normalized_program_is_realized_and_a_hinted_one_runs() -> None:
+    text = text_of("hints on both")
+    assert first_difference(realized(text, "Normalize, RealizeVDevice"), realized(text)) is None
+    plain = rc.parse(
+        text.replace('    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("cuda", 0)]})\n', "")
+    )
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(rc.VirtualMachine(rc.build(plain))["main"](x, x), (x + x) * (x + x))

@@ -21,6 +21,7 @@ from relax_core.ir.expr import (
     Type,
     Var,
     VarBinding,
+    is_leaf,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import nodes_in
@@ -180,7 +181,7 @@ class _Normalizer:
 
     def leaf(self, expr: Expr, emitter: Emitter) -> Expr:
         """Return `expr` if it is a leaf, else bind it and return the variable."""
-        if isinstance(expr, LEAVES):
+        if is_leaf(expr):
             return expr
         value = self.value(expr, emitter)
         if isinstance(value, LEAVES):
