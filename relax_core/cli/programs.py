@@ -6,6 +6,7 @@ from types import MappingProxyType
 import msgspec
 
 from relax_core.cli import opening, patches
+from relax_core.cli.review import modules
 from relax_core.cli.terminal import (
     BAD_USAGE,
     DIAGNOSED,
@@ -134,6 +135,7 @@ def _add_passes(command: Commands) -> None:
     )
     diff.add_argument("--structure", action="store_true", help=by_part)
     diff.add_argument("--json", action="store_true", help="with --structure: print one object")
+    _review_options(diff)
 
     effects = command("effects", "Say which passes would change a module, and where their order matters.", _effects)
     effects.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -148,6 +150,20 @@ def _add_passes(command: Commands) -> None:
     costs.add_argument("--entry", default="", metavar="NAME", help="the function that is called; default: main")
     costs.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions; default: small ones")
     costs.add_argument("--json", action="store_true", help="print one object")
+
+
+def _review_options(made: argparse.ArgumentParser) -> None:
+    """Add the options of `--markdown`, which compares what modules are, and not their texts."""
+    told = "of two modules, or of two folders of them: what became of operators, kernels, regions, bytes and values"
+    made.add_argument("--markdown", action="store_true", help=f"print in Markdown, {told}")
+    made.add_argument("--passes", metavar="P", help="with --markdown: passes that run on both before; default: none")
+    made.add_argument("--seed", type=int, default=0, help="with --markdown: of the arguments that both run on")
+    made.add_argument("--time", action="store_true", help="with --markdown: time a run of both")
+    made.add_argument("--reports", metavar="DIR", help="with --markdown: where to write a report of each that changed")
+    links = "with --reports: what its links begin with, such as the address of a build's files; default: DIR"
+    made.add_argument("--link-base", metavar="URL", help=links)
+    fails = "with --markdown: exit status 1 for any change, or only where values differ"
+    made.add_argument("--fail-on", choices=("change", "values"), default="change", help=fails)
 
 
 def _check(engine: Engine, options: argparse.Namespace) -> int:
@@ -276,7 +292,7 @@ def _generated(engine: Engine, program: Program) -> int:
 
 
 def _diff(engine: Engine, options: argparse.Namespace) -> int:
-    return patches.print_diff(engine, options)
+    return modules.print_changes(engine, options) if options.markdown else patches.print_diff(engine, options)
 
 
 def _print_patches(reply: Stages, name: str) -> int:

@@ -77,6 +77,7 @@ from relax_core.engine.protocol import (
     HitsOf,
     Inspect,
     KernelOf,
+    MeasuredOf,
     Open,
     OpenedRunOf,
     Operators,
@@ -106,7 +107,7 @@ from relax_core.engine.protocol import (
     VocabularyOf,
     WhyDeviceOf,
 )
-from relax_core.engine.reporting import reports
+from relax_core.engine.reporting import measuring, reports
 from relax_core.engine.screens import (
     catalog_view,
     cost_views,
@@ -196,6 +197,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(RewriteOf, rewrite_views.rewrite),
             _row(EffectsOf, effect_views.effects),
             _row(CostsOf, cost_views.costs),
+            _row(MeasuredOf, measuring.measured),
             _row(CompareGraph, stage_views.compare),
             _row(FilmOf, stage_views.film_of),
             _row(StageStructureOf, stage_views.structure_of_stage),

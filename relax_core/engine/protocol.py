@@ -25,6 +25,7 @@ from relax_core.engine.replies import (
     Executed,
     Found,
     Listing,
+    Measured,
     OpenedRun,
     PropertyList,
     ReportFile,
@@ -131,6 +132,12 @@ class EffectsOf(Request[EffectsView], frozen=True):
 
 class CostsOf(Request[CostsView], frozen=True):
     """What one call of the entry costs at each stage, and which operators each pass added and removed."""
+
+    program: Program
+
+
+class MeasuredOf(Request[Measured], frozen=True):
+    """Count what the passes of a program leave of its module: operators, regions, and what a call costs."""
 
     program: Program
 
@@ -470,6 +477,7 @@ AnyRequest: TypeAlias = (
     | RewriteOf
     | EffectsOf
     | CostsOf
+    | MeasuredOf
     | CompareGraph
     | FilmOf
     | StageStructureOf

@@ -457,6 +457,18 @@ class CostsView(msgspec.Struct, frozen=True):
         return "\n".join(shown)
 
 
+class Measured(msgspec.Struct, frozen=True):
+    """What a module is like behind its passes."""
+
+    digest: str
+    """Of the printed module: two with the same one are the same."""
+    operators: tuple[tuple[str, int], ...]
+    """How often each operator and packed function is called in the text."""
+    regions: tuple[tuple[str, int], ...]
+    """How many compiler regions each target has."""
+    costs: CostRow
+
+
 class TensorPage(msgspec.Struct, frozen=True):
     """A part of a tensor and the whole of its shape."""
 

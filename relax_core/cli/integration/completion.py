@@ -23,7 +23,7 @@ FILES: Final = frozenset(
             "output",
             "outputs",
         ),
-        *("notes", "pass_file", "pattern", "report", "reproducer", "rules", "table", "trace"),
+        *("notes", "pass_file", "pattern", "report", "reports", "reproducer", "rules", "table", "trace"),
     )
 )
 """The arguments that are paths."""

@@ -39,6 +39,7 @@ from relax_core.engine.protocol import (
     ExplanationsOf,
     FoundInStages,
     HitsOf,
+    MeasuredOf,
     Open,
     Operators,
     Opt,
@@ -118,7 +119,7 @@ def doing(message: object) -> str:
             | SimulateOf(program=program)
         ):
             return f"running `{program.entry or 'main'}`"
-        case PipelineOf() | StageOf() | FoundInStages() | RewriteOf() | EffectsOf() | CostsOf() | Opt():
+        case PipelineOf() | StageOf() | FoundInStages() | RewriteOf() | EffectsOf() | CostsOf() | MeasuredOf() | Opt():
             return "running the passes"
         case Asm():
             return "compiling"
