@@ -6,7 +6,7 @@ from relax_core.engine.documents.glossary import terms, terms_in
 from relax_core.engine.protocol import Failure, Inspect, Program, PropertiesOf
 from relax_core.engine.samples import SAMPLES
 from relax_core.engine.session import Session
-from relax_core.lessons.explaining import explained_node, lessons_about, operator_of
+from relax_core.lessons.explaining import explained_node, lessons_about, names_in, operator_of
 from relax_core.present.models import Inspector
 
 PROGRAM = Program((SAMPLES / "relax" / "mlp.py").read_text(encoding="utf-8"), "mlp.py")
@@ -72,3 +72,11 @@ def test_words_of_the_glossary_are_found_as_words_and_not_in_code() -> None:
     # What a session is to those who work on RelaxScope is not what a lesson means by a program or a request.
     assert terms_in("A program has a request.") == ()
     assert {"program", "request"} <= {word for term in terms() if term.is_internal for word in term.words}
+
+
+def test_codes_and_passes_that_a_text_names_are_found() -> None:
+    text = (
+        "`FuseOps` and `LambdaLift(names='2022')` run; **VM012** or `TY012` stops, FuseTIR and `x` are no names, XX999"
+    )
+    assert names_in(text) == ("FuseOps", "LambdaLift", "VM012", "TY012")
+    assert names_in("") == ()

@@ -172,6 +172,25 @@ def test_behind_the_last_lesson_there_is_none() -> None:
     assert [next_lesson(item) for item in files] == [*files[1:], None]
 
 
+@pytest.mark.browser
+def test_passes_and_codes_that_a_step_names_are_explained(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/?lesson=symbolic_shapes&lesson_step=7&sample=lessons/symbolic_shapes/join.py&dims=n=3,m=5")
+    explain = page.locator(".st-key-lesson").get_by_role("button", name="VM012")
+    expect(explain).to_be_visible()
+    rest(page)
+    explain.click()
+    expect(page.get_by_role("dialog", name="Diagnostic")).to_contain_text("VM012")
+    assert_accessible(page, 1280)
+    page.goto(f"{app_url}/?lesson=dataflow_and_purity&lesson_step=3&sample=lessons/dataflow_and_purity/printing.py")
+    explain = page.locator(".st-key-lesson").get_by_role("button", name="DeadCodeElimination")
+    expect(explain).to_be_visible()
+    expect(page.get_by_text("Well-formed")).to_be_visible()
+    rest(page)
+    explain.click()
+    expect(page.get_by_role("dialog", name="Explain this")).to_contain_text("DeadCodeElimination")
+
+
 def test_a_fix_names_what_is_met_and_what_was_found_and_not_what_is_wanted() -> None:
     lesson = {
         "lesson": "symbolic_shapes",

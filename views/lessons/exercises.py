@@ -14,6 +14,7 @@ from relax_core.lessons.screens import program_of
 from relax_core.present.escape import authored, bullets, literal, prose
 from views.classroom.membership import awaited, takes_answers
 from views.lessons.keeping import progress, record
+from views.lessons.names import offer_names
 from views.lessons.steps import open_step, said, screen_question
 from views.worker.connection import ask
 
@@ -154,7 +155,13 @@ def _reveal(done: StepRecord, right: str, because: str) -> None:
         st.info(prose(f"{own}The answer is `{right}`. No point for it."))
     else:
         st.success(prose(f"✓ `{right}` is right. {_points(done)}"))
+    _show_why(because)
+
+
+def _show_why(because: str) -> None:
+    """Show why an answer is what it is, and offer what passes and codes in it are."""
     st.markdown(authored(because))
+    offer_names(because, "because")
 
 
 def _points(done: StepRecord) -> str:
@@ -198,13 +205,14 @@ def _reach(file: LessonFile, number: int, step: Step, holds: tuple[str, ...], do
             met = sum(item.is_held for item in found)
             st.info(literal(f"◌ not yet: {met} of {plural(len(found), 'condition')} met"))
             st.markdown(bullets(f"{'✓' if item.is_held else '✕'} {item.words}" for item in found))
+            offer_names(" ".join(item.words for item in found), "found")
             _hints(file, number, step, done)
             return
     if done.state == "shown":
         st.info("This is a solution. No point for it.")
     else:
         st.success(prose(f"✓ reached. {_points(done)}"))
-    st.markdown(authored(_why(file, step)))
+    _show_why(_why(file, step))
 
 
 def _why(file: LessonFile, step: Step) -> str:
@@ -228,4 +236,4 @@ def _explain(file: LessonFile, number: int, step: Step, exercise: Explain, done:
             record(file.name, number, StepRecord("solved"))
             st.rerun()
         return
-    st.markdown(authored(_filled(file, step, exercise.because)))
+    _show_why(_filled(file, step, exercise.because))

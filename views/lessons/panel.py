@@ -15,6 +15,7 @@ from relax_core.present.escape import authored, literal, prose
 from views.classroom.strip import show_strip
 from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
+from views.lessons.names import offer_names
 from views.lessons.steps import (
     first_open,
     leave_step,
@@ -65,6 +66,7 @@ def show_panel(file: LessonFile) -> None:
         if problem():
             st.error(literal(problem()))
         show_words(f"{file.lesson.introduction if number == 1 else ''} {step.text}")
+        offer_names(f"{step.text} {step.exercise.ask if step.exercise else ''}", "text")
         show_exercise(file, number, step)
         page = step.shown.page or "source"
         if words := held_back_words(page, waiting_questions(page)):
