@@ -34,7 +34,7 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, types_in
 from relax_core.ops.show import show_type
@@ -195,7 +195,9 @@ class _Sharing:
         match binding:
             case MatchCast(value=value, type=type_):
                 return (_key(value), _type_key(type_))
-            case VarBinding(value=If() | Function() | SeqExpr() | Var()):
+            case VarBinding(value=Function() as function):
+                return _function_key(function)
+            case VarBinding(value=If() | SeqExpr() | Var()):
                 return None
             case VarBinding(value=Call(op=Op(name=name))) if name.endswith(_ALLOCATING) or name in _HARMLESS:
                 return None
@@ -231,9 +233,35 @@ def _key(value: Expr) -> Hashable:
     return tuple(_words(value))
 
 
+def _function_key(function: Function) -> Hashable:
+    """Return what local functions have in common that differ in the names of their variables at most."""
+    free = {*free_vars(function), *free_symbols(function)}
+    number_of: dict[Hashable, int] = {}
+
+    def numbered(word: Hashable) -> Hashable:
+        if isinstance(word, tuple):
+            return tuple(map(numbered, cast("tuple[Hashable, ...]", word)))
+        is_own = isinstance(word, Var | PrimVar) and word not in free
+        return (type(word), number_of.setdefault(word, len(number_of))) if is_own else word
+
+    return tuple(map(numbered, _words(function)))
+
+
 def _words(value: Node) -> Iterator[Hashable]:
-    """Yield what a value is made of: names as themselves, literals by what they hold."""
-    for node in preorder(value):
+    """Yield what a value is made of, in order: names as themselves, literals by what they hold.
+
+    What has no parts stands at each of its places: `f(x, y, x)` is not `f(x, y, y)`. Any other node that occurs again
+    is told by its number, so that the words are as many as the nodes and the places are.
+    """
+    number_of: dict[Node, int] = {}
+    stack: list[Node] = [value]
+    while stack:
+        node = stack.pop()
+        parts = children(node)
+        if parts and node in number_of:
+            yield (_Again, number_of[node])
+            continue
+        number_of.setdefault(node, len(number_of))
         match node:
             case Constant(data=data):
                 yield (str(data.dtype), data.shape, data.tobytes())
@@ -245,6 +273,11 @@ def _words(value: Node) -> Iterator[Hashable]:
                 own = (getattr(node, item.name) for item in fields(node) if item.name != "span")
                 yield (type(node), *map(_field_key, own))
                 yield from map(_type_key, types_in(node))
+        stack += parts[::-1]
+
+
+class _Again:
+    """Marks the number of a node that occurred before."""
 
 
 def _field_key(value: object) -> Hashable:
