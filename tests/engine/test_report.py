@@ -100,6 +100,7 @@ def test_a_report_tells_of_source_passes_and_run(session: Session) -> None:
 def test_a_part_that_was_not_asked_for_is_not_there(session: Session) -> None:
     made = ask(session, ReportOf(program("relax/mlp.py"), parts=("run",)))
     assert re.findall(r'<section id="(\w+)"', made.html) == ["run", "about"]
+    assert "#source-" not in made.html
 
 
 def test_a_program_that_does_not_run_has_a_report_that_says_why(session: Session) -> None:
@@ -153,3 +154,13 @@ def test_a_report_can_be_cancelled() -> None:
     reply = session.request(ReportOf(program("relax/mlp.py")))
     assert isinstance(reply, Failure)
     assert reply.kind == "cancelled"
+
+
+def test_regions_are_told_where_there_is_a_table(session: Session) -> None:
+    table = (SAMPLES / "patterns" / "dnnl.json").read_text(encoding="utf-8")
+    passes = "MergeComposite, AnnotateTarget(targets=['dnnl']), MergeCompilerRegions, PartitionGraph"
+    asked = program("relay/conv_bn_relu.relay", tables=table, pipeline=passes)
+    made = ask(session, ReportOf(asked, parts=("passes",)))
+    assert "<h3>Compiler regions</h3><pre>7 of 7 operators offloaded (100 %), 1 region" in made.html
+    assert "--table table.json" in made.html
+    assert '"sign":"port"' in made.html

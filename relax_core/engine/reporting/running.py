@@ -60,7 +60,7 @@ def _outcome(run: Run, trace: Trace) -> str:
     ran = text_views.executed(trace)
     tone = {"returned": "ok", "error": "error", "limit": "warning"}[run.outcome]
     words = {"returned": "✓ returned", "error": "✕ stopped", "limit": "▲ stopped at a limit"}[run.outcome]
-    found = [f"<h3>Outcome</h3><p>{chip(words, tone)} {said(run.end)}</p>"]
+    found = [f"<h3>Outcome</h3><p>{chip(words, tone)} {said(run.end) if run.problem is None else ''}</p>"]
     if run.problem is not None:
         found.append(problems((run.problem,), "source"))
     if ran.stand_ins:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from relax_core.diagnostics import plural
+from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.protocol import CompareGraph, GraphOf, PipelineOf, Program, Progress, RegionReportOf, StageOf
 from relax_core.engine.replies import StageView
@@ -11,7 +11,7 @@ from relax_core.engine.reporting.drawing import Drawings
 from relax_core.engine.screens import partition_view, stage_views
 from relax_core.present.escape import markup
 from relax_core.present.models import Pipeline, Stage
-from relax_core.present.report.elements import PART_END, block, chip, part, part_start, problems, said, sign, table
+from relax_core.present.report.elements import PART_END, block, chip, part, part_start, problems, said, table
 from relax_core.present.report.page import ReportSection
 from relax_core.present.report.pieces import Piece, Rank
 from relax_core.present.report.texts import difference, listing
@@ -31,6 +31,8 @@ def stages_section(
         Piece(_list(ran, is_timed=is_timed)),
     ]
     for stage in ran.stages[1:]:
+        if context.is_cancelled():
+            raise RunError((Diagnostic("VM008", "cancelled while the report was written"),))
         context.report(Progress(f"Writing what {stage.name} did", stage.index, len(ran.stages) - 1))
         if _says_something(stage):
             pieces += _stage(program, stage, drawings, context)
@@ -137,4 +139,4 @@ def _regions(program: Program, context: RequestContext) -> str:
     asked = RegionReportOf(program)
     opened = context.opened_by(partition_view.partitioning(asked, context.opened_by(program)))
     report = partition_view.report_of(asked, opened, context.report, context.is_cancelled)
-    return f"<h3>{sign('note')} Compiler regions</h3>{block(report.to_text())}"
+    return f"<h3>Compiler regions</h3>{block(report.to_text())}"

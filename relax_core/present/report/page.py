@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -12,6 +13,8 @@ from relax_core.present.report.elements import bullets
 from relax_core.present.report.pieces import Fitted, Piece, fitted
 from relax_core.present.theme import DARK, LIGHT, TOKENS
 
+LINES: Final = "source"
+"""What the places of lines of the source begin with."""
 REPORT_BYTES: Final = 1_950_000
 """What a report may take: a service that keeps files of 2 MB takes it."""
 
@@ -52,7 +55,12 @@ def whole(report: Report) -> Fitted:
     body = fitted(pieces, room)
     script = f'<script type="module">{report.script}</script>'
     html = f"{head}<body>{body.html}{_about(report.about, body)}</main>{script}</body></html>\n"
-    return Fitted(html, body.left_out)
+    return Fitted(_without_dead_links(html), body.left_out)
+
+
+def _without_dead_links(html: str) -> str:
+    """Write the links to lines as text if the source is not in the report, or was left out."""
+    return html if f'id="{LINES}-1"' in html else re.sub(rf'<a href="#{LINES}-\d+">(.*?)</a>', r"\1", html)
 
 
 def _head(report: Report) -> str:

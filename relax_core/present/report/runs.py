@@ -89,7 +89,10 @@ def parameters(run: Run) -> Iterator[tuple[str, Value]]:
 
 
 def variables(run: Run) -> tuple[tuple[str, Value], ...]:
-    """Return the variables of the function that is entered with the last values that the window gives them."""
+    """Return the variables of the function that is entered with the last values that the window gives them.
+
+    Of its parameters those that were changed in place.
+    """
     if not run.frames:
         return ()
     frame = run.frames[0]
@@ -99,7 +102,13 @@ def variables(run: Run) -> tuple[tuple[str, Value], ...]:
         for change in event.changes:
             if isinstance(change, Write) and change.depth == 0:
                 held[change.register] = change.value
-    named = ((registers[place].variable, value) for place, value in sorted(held.items()) if value >= 0)
+    given = dict(enumerate(frame.registers))
+    told = ((place, value) for place, value in sorted(held.items()) if value >= 0)
+    named = (
+        (registers[place].variable, value)
+        for place, value in told
+        if not registers[place].is_parameter or value != given.get(place)
+    )
     return tuple((name, run.values[value]) for name, value in named if name and name != "_")
 
 
@@ -144,7 +153,7 @@ def values_table(found: Sequence[tuple[str, Value]], label: str) -> str:
 def _opened(value: Value) -> str:
     if value.tensor is not None and value.tensor.cells:
         count = value.tensor.row_count * value.tensor.column_count
-        return part(f"{plural(count, 'element')} {markup(value.tensor.cut)}".strip(), _cells(value.tensor))
+        return part(markup(value.tensor.cut) or plural(count, "element"), _cells(value.tensor))
     if value.long and value.long != value.short:
         return part("whole", f"<pre>{markup_lines(value.long)}</pre>")
     return ""
