@@ -61,6 +61,13 @@ def test_its_command_runs_a_program(commands: Path, tmp_path: Path) -> None:
     assert usage.startswith("usage: relaxscope opt ")
 
 
+def test_its_command_writes_a_report_with_style_and_script(commands: Path, tmp_path: Path) -> None:
+    done(commands / "relaxscope", "report", SAMPLE, cwd=tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ".graph{" in text
+    assert '<script type="module">// RelaxScope, component report' in text
+
+
 def test_it_requires_what_the_program_needs(commands: Path) -> None:
     (site,) = commands.parent.glob("lib/python*/site-packages")
     (found,) = metadata.distributions(name="relaxscope", path=[str(site)])

@@ -1,6 +1,7 @@
 """`diff OLD NEW --markdown`: what became of the modules of a folder, for a pull request."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -26,9 +27,10 @@ def print_changes(engine: Engine, options: argparse.Namespace) -> int:
     if options.printed or options.structure or options.json:
         raise UsageError("--markdown goes with neither --printed, --structure nor --json")
     pairs = paired(options.before, options.after)
+    is_watched = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]  # it may have been closed
     changes: list[ModuleChange] = []
     for number, pair in enumerate(pairs, 1):
-        if len(pairs) > _FEW:
+        if is_watched and len(pairs) > _FEW:
             complain(f"{number} of {len(pairs)}: {printable(pair.name)}")
         changes.append(_change(engine, pair, options))
     say(to_markdown(changes, f"{printable(options.before)} → {printable(options.after)}"))
