@@ -66,8 +66,8 @@ LARGEST_NEST = 1_000_000
 MOST_NODES = 40_000
 # Nodes times terms of their values, as polynomials, that are computed with in about a second.
 MOST_TERMS = 1_000_000
-# A kernel of so few nanoseconds' work runs thirty times, in plain code, in less time than good code of it is made in.
-BRIEF_WORK = 1 << 13
+# In plain code a kernel of so few nanoseconds' work runs a hundred times before good code of it is made.
+BRIEF_WORK = 1 << 15
 NO_FUNCTIONS: Mapping[str, PrimFunc] = MappingProxyType({})
 BOOL = SCALAR_TYPES["bool"]
 
