@@ -21,7 +21,7 @@ from benchmarks.relax_programs import PROGRAMS
 from relax_core.diagnostics import has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import first_difference
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from relax_core.printer.tvmscript import print_module
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -76,7 +76,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("memory_of", _FACTS),
             ("written_buffers", _FACTS),
         ),
-        "relax_core/engine/process/forked.py": (("forked_workers", _ONE),),
+        "relax_core/engine/process/forked.py": (("forked_workers", _ONE), ("forked_for_few", _ONE)),
         "relax_core/engine/documents/glossary.py": (("terms", _INSTALLED),),
         "relax_core/engine/documents/guides.py": (("guides", _INSTALLED),),
         "relax_core/engine/documents/meanings.py": (("_index", _INSTALLED),),

@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from relax_core.cli.command_line import parser
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from tools.docs.site import GENERATED
 
 REPOSITORY = Path(__file__).resolve().parent.parent

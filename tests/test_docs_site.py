@@ -7,7 +7,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.codes import CODES
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from tests.documents import DOCUMENTS, REPOSITORY, name_of
 from tools.docs.codes_page import codes_page
 from tools.docs.commands_page import commands_page

@@ -1,37 +1,52 @@
 """From a module to an executable: the pipeline, what it left out, and bytecode."""
 
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Final
 
 from relax_core.bytecode.compile import AsIn, compile_module
 from relax_core.bytecode.executable import Executable
-from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.passes.core import Stage
+from relax_core.passes.core import Pass, Stage
 from relax_core.passes.historic import as_reported
 from relax_core.passes.pipeline import (
     Passes,
+    Step,
     default_pipeline,
     final_module,
-    missing_passes,
-    parse_pipeline,
     run_pipeline,
     run_step,
 )
-
-REQUIRED = (
-    "in Relax",
-    "linked backends",
-    "normal form",
-    "no local functions",
-    "no dataflow blocks",
-    "purity promised",
-    "explicit destinations",
-    "explicit storage",
-    "runtime builtins",
-    "computed shapes",
-    "global symbols",
+from relax_core.passes.properties import culprit
+from relax_core.passes.relax import normalize
+from relax_core.passes.relax.byoc import link_reference_backend
+from relax_core.passes.relax.closures import lambda_lift
+from relax_core.passes.relax.runtime import (
+    attach_global_symbol,
+    call_tir_rewrite,
+    lower_alloc_tensor,
+    lower_runtime_builtin,
+    remove_purity_checking,
+    to_non_dataflow,
+    vm_shape_lower,
 )
+from relax_core.passes.relay.to_relax import relay_to_relax
+
+FINISHING: Final[tuple[tuple[str, ModuleType], ...]] = (
+    ("in Relax", relay_to_relax),
+    ("linked backends", link_reference_backend),
+    ("normal form", normalize),
+    ("no local functions", lambda_lift),
+    ("no dataflow blocks", to_non_dataflow),
+    ("purity promised", remove_purity_checking),
+    ("explicit destinations", call_tir_rewrite),
+    ("explicit storage", lower_alloc_tensor),
+    ("runtime builtins", lower_runtime_builtin),
+    ("computed shapes", vm_shape_lower),
+    ("global symbols", attach_global_symbol),
+)
+"""What the machine needs of a module, in order, and the modules of the passes that give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +101,10 @@ def _compiled(module: IRModule, stages: tuple[Stage, ...], as_in: AsIn = "fixed"
 def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
     """Run the passes that the machine needs and that `stages` left out; they change nothing that is lowered."""
     made: list[Stage] = []
-    for required in REQUIRED:
+    for required, giver in FINISHING:
         current = final_module(module, (*stages, *made))
-        for name in missing_passes(current, (required,)):
-            step = parse_pipeline(name, dialect_of(current))[0]
-            made.append(run_step(step, current, (*stages, *made)))
+        if culprit(current, required) is not None:
+            pass_: Pass = giver.PASS
+            made.append(run_step(Step(pass_, pass_.options(), pass_.name), current, (*stages, *made)))
     final_module(module, (*stages, *made))
     return tuple(made)

@@ -78,7 +78,7 @@ def _carried_out(options: argparse.Namespace) -> int:
     if options.in_process:
         return _done(in_process.InProcess(), options)
     kind = progress.TerminalClient if sys.stderr is not None and sys.stderr.isatty() else Client  # pyright: ignore[reportUnnecessaryComparison]  # it may have been closed
-    client = kind(launcher=two_workers.forked_workers() if options.has_two_workers else None)
+    client = kind(launcher=two_workers.forked_for_few() if options.has_two_workers else None)
     try:
         # It loads while the command reads its files.
         client.start()

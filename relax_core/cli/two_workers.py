@@ -15,7 +15,7 @@ from relax_core.cli.terminal import Engine
 from relax_core.engine.debug.replies import Bisection, FormRuns
 from relax_core.engine.debug.requests import BisectRecordedOf, RunFormsOf
 from relax_core.engine.process.client import Client
-from relax_core.engine.process.forked import forked_workers
+from relax_core.engine.process.forked import forked_for_few
 from relax_core.engine.protocol import Failure
 from relax_core.engine.splicing.printed import is_printed
 
@@ -38,7 +38,7 @@ def bisected(engine: Engine, message: BisectRecordedOf, texts: Sequence[str]) ->
         return engine.request(message)
     shared = Shared(parts)
     last, until = shared.from_behind(), shared.from_front()
-    with Client(launcher=forked_workers()) as other:
+    with Client(launcher=forked_for_few()) as other:
         second = _Second(other, message, shared, last)
         second.start()
         while until:

@@ -11,7 +11,7 @@ from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has_errors
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.passes.core import Pass, Stage
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
@@ -48,8 +48,8 @@ def module_made(pass_: Pass, run: Callable[[], IRModule]) -> IRModule:
 
 
 def is_of_library(pass_: Pass) -> bool:
-    """Tell whether a pass is one of `PASSES`, whose output the tests check."""
-    return any(item is pass_ for item in PASSES.values())
+    """Tell whether a pass is one of `library.PASSES`, whose output the tests check."""
+    return any(item is pass_ for item in library.PASSES.values())
 
 
 def faults_in(

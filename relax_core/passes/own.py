@@ -13,7 +13,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Binding, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.passes.core import NoOptions, Pass, PassContext
 
 OwnFunction: TypeAlias = Callable[..., IRModule]
@@ -38,7 +38,7 @@ class OwnPasses:
 
     def all(self) -> Mapping[tuple[str, str], Pass]:
         """Return the library's passes and these, by dialect and name."""
-        return {**PASSES, **{(item.dialect, item.name): item for item in self._pass_of.values()}}
+        return {**library.PASSES, **{(item.dialect, item.name): item for item in self._pass_of.values()}}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def named(pass_: Pass, name: str = "", summary: str = "") -> Pass:
     if not name.isidentifier():
         hint = "give it one: register_pass(function, 'Mine')"
         raise CompileError((Diagnostic("PL010", f"`{name}` cannot be the name of a pass in a pipeline", hint=hint),))
-    if any(key == name for _, key in PASSES):
+    if any(key == name for _, key in library.PASSES):
         hint = f"give it another one: register_pass(function, 'My{name}')"
         raise CompileError((Diagnostic("PL010", f"{name} is a pass of the library", hint=hint),))
     return dataclasses.replace(pass_, name=name, summary=summary or pass_.summary)

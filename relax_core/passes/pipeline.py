@@ -19,7 +19,7 @@ from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.builder import normalize
 from relax_core.ir.rewriting.rewrite import Takes
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
 from relax_core.passes.external import with_external, without_external
 from relax_core.passes.named_pipelines import PIPELINES
@@ -244,14 +244,9 @@ def final_module(module: IRModule, stages: tuple[Stage, ...]) -> IRModule:
     return stages[-1].after if stages else module
 
 
-def missing_passes(module: IRModule, required: tuple[str, ...]) -> tuple[str, ...]:
-    """Return, in order, the passes that give those of `required` that `module` lacks."""
-    return tuple(provider(name).name for name in required if culprit(module, name) is not None)
-
-
 def provider(name: str) -> Pass:
     """Return the pass that gives the property `name`."""
-    return next(item for item in PASSES.values() if name in item.gives)
+    return next(item for item in library.PASSES.values() if name in item.gives)
 
 
 def _normalized(module: IRModule, context: PassContext) -> IRModule:

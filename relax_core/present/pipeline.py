@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from relax_core.diagnostics import plural
 from relax_core.ir.node import Node, preorder
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.passes.core import Stage
 from relax_core.passes.options import options_text
 from relax_core.present import models
@@ -84,7 +84,7 @@ def summary(stage: Stage) -> str:
     """Summarise a stage, such as `2 rewrites, 1 remark`; for one without changes say what the pass is for."""
     if stage.diagnostics:
         return f"stopped: {stage.diagnostics[0].message}"
-    about = next((item.summary for item in PASSES.values() if item.name == stage.pass_name), "")
+    about = next((item.summary for item in library.PASSES.values() if item.name == stage.pass_name), "")
     if not stage.is_changed:
         return f"nothing to do here. {about}".strip()
     counts = Counter(item.rule for item in stage.log.replacements if item.rule)

@@ -15,8 +15,8 @@ from relax_core.engine.process.worker_process import WorkerProcess
 from relax_core.engine.protocol import Check, Execute, Failure, Open, Request, SourceView
 from tests.engine.programs import HEADER, SMALL, program
 
-# A worker that can run programs takes about 540 MB of address space, and some 6 kB for each binding of a text.
-LIMITS = Limits(memory_bytes=1280 * MEGABYTE)
+# A worker that can run programs takes about 390 MB of address space, and some 5 kB for each binding of a text.
+LIMITS = Limits(memory_bytes=1120 * MEGABYTE)
 BINDINGS = 50_000
 
 

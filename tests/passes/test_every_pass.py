@@ -12,8 +12,8 @@ from relax_core.check.check import check
 from relax_core.diagnostics import has_errors
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
-from relax_core.passes import PASSES
 from relax_core.passes.core import Pass
+from relax_core.passes.library import PASSES
 from relax_core.passes.named_pipelines import S_TIR
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline
 

@@ -17,8 +17,8 @@ from relax_core.diagnostics import has_errors
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.passes import PASSES
 from relax_core.passes.core import Pass, Stage
+from relax_core.passes.library import PASSES
 from relax_core.passes.pipeline import run_pipeline
 from tests.passes.programs import HEAD, PROGRAMS, program
 from tests.passes.test_every_pass import NAMES, pipelines, sound_modules

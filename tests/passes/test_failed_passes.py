@@ -13,8 +13,8 @@ from relax_core.codes import CODES
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.expr import Call, Constant, Function, PrimType, SeqExpr, Var, op_name
 from relax_core.ir.module import IRModule
-from relax_core.passes import PASSES
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.library import PASSES
 from relax_core.passes.pipeline import Step, final_module, run_step
 from tests.passes.programs import parse
 
@@ -171,7 +171,7 @@ def test_a_mistake_in_a_pass_of_the_library_is_placed_in_this_package(monkeypatc
         return ctx.rewrite(None)
 
     broken = replace(normalize, run=rewrites_nothing)
-    monkeypatch.setattr("relax_core.passes.outcome.PASSES", {**PASSES, ("relax", "Normalize"): broken})
+    monkeypatch.setattr("relax_core.passes.library.PASSES", {**PASSES, ("relax", "Normalize"): broken})
     (stage,) = rc.run_pipeline(parse(TEXT), [broken])
     assert "Normalize stopped with " in stage.diagnostics[0].message
     assert " at relax_core/" in stage.diagnostics[0].message
@@ -180,7 +180,7 @@ def test_a_mistake_in_a_pass_of_the_library_is_placed_in_this_package(monkeypatc
 
 def test_a_crash_over_what_an_earlier_pass_left_is_that_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     trusted = replace(PASSES["relax", "Normalize"], run=leaves_a_hole)
-    monkeypatch.setattr("relax_core.passes.outcome.PASSES", {**PASSES, ("relax", "Normalize"): trusted})
+    monkeypatch.setattr("relax_core.passes.library.PASSES", {**PASSES, ("relax", "Normalize"): trusted})
     stages = rc.run_pipeline(parse(TEXT), ["LambdaLift", trusted, "LegalizeOps"])
     assert [(item.pass_name, item.is_failed) for item in stages] == [("LambdaLift", False), ("Normalize", True)]
     assert [item.code for item in stages[-1].diagnostics] == ["PS017"]

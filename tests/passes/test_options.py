@@ -9,8 +9,8 @@ import pytest
 import relax_core as rc
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.module import IRModule
-from relax_core.passes import PASSES
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.library import PASSES
 from relax_core.passes.options import OptionTypeError, described, option_types, option_value, required_options
 from relax_core.passes.pipeline import parse_pipeline
 

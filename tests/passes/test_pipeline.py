@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from relax_core.diagnostics import CompileError
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from relax_core.passes.options import options_text
 from relax_core.passes.pipeline import (
     DEFAULT_PIPELINE,

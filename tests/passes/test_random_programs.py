@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 import relax_core as rc
 from relax_core.check.check import check
 from relax_core.ir.equality import first_difference
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from relax_core.passes.pipeline import run_pipeline
 from tests.passes.test_every_pass import GIVEN
 from tests.strategies import Program, inputs, programs

@@ -6,7 +6,7 @@ import pytest
 import relax_core as rc
 from benchmarks.relax_stages import text_of
 from relax_core.ir.equality import first_difference
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from relax_core.passes.pipeline import pass_
 from tests.apache_tvm import relax
 from tests.passes.programs import parse

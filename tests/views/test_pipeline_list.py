@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from relax_core.passes.pipeline import EVERYWHERE
 from tests.browser import Mode, OpenPage, open_popover, rest
 from tests.views.pages import assert_accessible, opened, sent_to

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import relax_core as rc
 from relax_core.ir.dialect import dialect_of
-from relax_core.passes import PASSES
 from relax_core.passes.core import Pass, Stage
+from relax_core.passes.library import PASSES
 from relax_core.passes.options import described, option_types
 from tools.docs.api_page import documented
 

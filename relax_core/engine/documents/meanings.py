@@ -23,7 +23,7 @@ from relax_core.ops.packed.registry import DECLARED
 from relax_core.ops.relay import RELAY_NAME_OF
 from relax_core.ops.signature import call_text
 from relax_core.ops.spec import OpSpec
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.passes.core import Pass
 from relax_core.passes.properties import PROPERTIES
 from relax_core.present.catalog_of.catalog_models import GLOSSARY, Explanation, Explanations
@@ -84,7 +84,7 @@ def _diagnostics() -> _Found:
 
 
 def _passes() -> _Found:
-    for (dialect, name), pass_ in PASSES.items():
+    for (dialect, name), pass_ in library.PASSES.items():
         yield (name, f"{dialect}.{name}"), Explanation(name, f"pass{_LANGUAGES[dialect]}", *_of_pass(pass_))
 
 
@@ -113,7 +113,7 @@ def _module(name: str) -> str:
 
 def _makers(name: str) -> str:
     """Say which passes give a property."""
-    makers = [f"`{pass_.name}`" for pass_ in PASSES.values() if name in pass_.gives]
+    makers = [f"`{pass_.name}`" for pass_ in library.PASSES.values() if name in pass_.gives]
     return f", which {' or '.join(makers)} gives" if makers else ""
 
 

@@ -6,6 +6,8 @@ import msgspec
 
 from relax_core.engine.limits import Limits
 
+ALL = "all"
+"""The argument that has a fork server load what any request needs."""
 MESSAGE_BYTES = 4096
 """More than any message has."""
 DESCRIPTOR_COUNT = 3

@@ -1,4 +1,4 @@
-"""The fork server: `python -m relax_core.engine.process.fork_server FD` starts workers for the server of the pages.
+"""The fork server: `python -m relax_core.engine.process.fork_server FD [all]` starts workers that share what it loads.
 
 Loading the package takes a second and more, forking a process that has loaded it some milliseconds. So one process
 loads all that workers need, holds nothing of any session, and forks; a worker confines itself behind the fork, as one
@@ -23,6 +23,7 @@ from relax_core.engine import toolchain
 from relax_core.engine.limits import Limits
 from relax_core.engine.process import compile_service, starting, worker
 from relax_core.engine.process.fork_messages import (
+    ALL,
     DESCRIPTOR_COUNT,
     MESSAGE_BYTES,
     Exited,
@@ -136,10 +137,11 @@ def _woken(_number: int, _frame: FrameType | None) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Load what workers need, then serve the socket whose number is the first argument."""
+    """Load what all workers need, or "all" that any of them may, and serve the socket of the first argument."""
     control = socket.socket(fileno=int(arguments[0]))
     late.load(toolchain)
-    late.load_imported()
+    if arguments[1:] == [ALL]:
+        late.load_imported()
     worker.tune_collector()
     starting.end()
     ForkServer(control).serve()

@@ -13,6 +13,7 @@ import msgspec
 
 from relax_core.engine.limits import Limits
 from relax_core.engine.process.fork_messages import (
+    ALL,
     MESSAGE_BYTES,
     Exited,
     Fork,
@@ -88,7 +89,7 @@ class ForkedProcess:
 class _Connection:
     """A fork server that runs, or has run, and the thread that hears what it says."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], *, loads_all: bool) -> None:
         self.environment = environment
         self._numbers = itertools.count(1)
         self._processes: dict[int, ForkedProcess] = {}
@@ -97,7 +98,7 @@ class _Connection:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._server = subprocess.Popen(
-                (sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())),
+                (sys.executable, "-P", "-m", _MODULE, str(theirs.fileno()), *((ALL,) if loads_all else ())),
                 pass_fds=(theirs.fileno(),),
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -163,9 +164,14 @@ class _Connection:
 
 
 class ForkedWorkers:
-    """Starts processes through a fork server, which is started for the first one and again when it has ended."""
+    """Starts processes through a fork server, which is started for the first one and again when it has ended.
 
-    def __init__(self) -> None:
+    One that `loads_all` takes half a second more to start, and its workers have all that any request needs; otherwise
+    a worker loads what its requests need.
+    """
+
+    def __init__(self, *, loads_all: bool = True) -> None:
+        self._loads_all = loads_all
         self._lock = threading.Lock()
         self._connection: _Connection | None = None
         self._anew = NewProcesses()
@@ -198,11 +204,17 @@ class ForkedWorkers:
         with self._lock:
             found = self._connection
             if found is None or found.is_over or found.environment != environment:
-                found = self._connection = _Connection(environment)
+                found = self._connection = _Connection(environment, loads_all=self._loads_all)
             return found
 
 
 @cache
 def forked_workers() -> ForkedWorkers:
-    """Return the one of this process."""
+    """Return the one of this process that serves the pages, and any request."""
     return ForkedWorkers()
+
+
+@cache
+def forked_for_few() -> ForkedWorkers:
+    """Return the one of this process for a command, whose few requests are of one kind."""
+    return ForkedWorkers(loads_all=False)

@@ -18,7 +18,7 @@ from relax_core.lessons.explaining import lessons_on
 from relax_core.lessons.library import list_lessons
 from relax_core.lessons.screens import program_of
 from relax_core.ops import OPS
-from relax_core.passes import PASSES
+from relax_core.passes.library import PASSES
 from relax_core.passes.properties import PROPERTIES
 from relax_core.passes.remarks import RemarkKind
 from relax_core.present.kernel_models import KernelView

@@ -8,8 +8,8 @@ from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Constant, Tuple
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from relax_core.passes import PASSES
 from relax_core.passes.core import Pass
+from relax_core.passes.library import PASSES
 from relax_core.printer.relay_text.module import print_relay
 
 NETWORK = """#[version = "0.0.5"]

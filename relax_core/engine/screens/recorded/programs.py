@@ -28,7 +28,7 @@ from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import ExternFunc, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.passes.pipeline import DIALECTS, run_pipeline
 from relax_core.present.diffs.diff import diff_texts
 from relax_core.present.models import Diff
@@ -97,7 +97,7 @@ def own_pass(message: OwnPassOf, context: RequestContext) -> OwnPass:
     dialect, name = _key(stage.pass_name)
     if stage.pass_name.startswith("("):
         return OwnPass("no such pass", "no pass made this stage")
-    if (dialect, name) not in PASSES:
+    if (dialect, name) not in library.PASSES:
         return OwnPass("no such pass", f"RelaxScope has no Relax pass and no pass on TIR `{name}`")
     kinds = ("module", "prim funcs") if dialect == "tir" else ("module",)
     before = _form_before(opened, message.position)
@@ -130,8 +130,8 @@ def own_pass(message: OwnPassOf, context: RequestContext) -> OwnPass:
 def _key(pass_name: str) -> tuple[str, str]:
     """Return dialect and name of the pass of ours that has the name of a recorded one."""
     prefix, _, name = pass_name.rpartition(".")
-    is_tir = DIALECTS.get(prefix) == "tir" or (not prefix and ("relax", name) not in PASSES)
-    return ("tir" if is_tir and ("tir", name) in PASSES else "relax"), name
+    is_tir = DIALECTS.get(prefix) == "tir" or (not prefix and ("relax", name) not in library.PASSES)
+    return ("tir" if is_tir and ("tir", name) in library.PASSES else "relax"), name
 
 
 def _form_before(opened: "pipelines.Pipeline", position: int, kind: str = "") -> "pipelines.RecordedStage | None":

@@ -1,0 +1,1 @@
+"""Passes: a file each, which ends in `PASS`; `library.PASSES` is the table of all."""
