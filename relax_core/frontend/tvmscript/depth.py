@@ -9,13 +9,18 @@ from relax_core.frontend.tvmscript.context import Context
 _MARKS = b"([{.+-*/%@&|^~<>=!,:"
 _GAPS = b" \t\"'"
 _WORDS = ("not", "if", "lambda", "and", "or", "in", "is", "await", "yield", "for")
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
 _COMPOUND = (ast.For, ast.With, ast.If, ast.FunctionDef)
 _LEAVES = (ast.Name, ast.Constant)
 _FLAT_ABOVE = 20
 """Statements that may be nested deeper than this are examined in full."""
 _HEADER_LEVELS = 3
 """Levels of a header without a mark of their own, such as the list of parameters."""
+_STRING = re.compile(r'"[^"\\]*"')
+_OTHER_STRING = re.compile(r"'|\\|\w\"\"")
+"""A string that may hold marks, or an expression."""
+_LEVELS = re.compile(rf"[()\[\]{{}},.+\-*/%@&|^~<>=!:]|\b(?:{'|'.join(_WORDS)})\b")
+"""What stands for a level, and what parts levels."""
 _MANY = re.compile(rf"^ *+(?:[^{re.escape((_MARKS + _GAPS).decode())}\n]*+.){{28}}", re.MULTILINE)
 """A line with so many marks and gaps that their number alone does not show that it is flat."""
 
@@ -65,7 +70,33 @@ def _has_few_levels(line: str, limit: int) -> bool:
     # A mark or a gap stands behind each of the words, which take longer to count.
     if 2 * marks + len(text) - len(text.translate(None, _GAPS)) < limit:
         return True
-    return marks + sum(map(line.count, _WORDS)) < limit
+    return marks + sum(map(line.count, _WORDS)) < limit or nested_levels(line) < limit
+
+
+def nested_levels(line: str) -> int:
+    """Bound the levels of a line by those in each of its brackets: what stands side by side is not nested.
+
+    A bracket takes a level for itself, one for a tuple in it, and those of its part with most marks and words.
+    """
+    text = _STRING.sub('""', line)
+    if _OTHER_STRING.search(text) is not None:
+        return len(line)
+    deepest, marks, inside = 0, 0, 0
+    stack: list[tuple[int, int, int]] = []
+    for mark in _LEVELS.findall(text):
+        if mark in "([{":
+            stack.append((deepest, marks, inside))
+            deepest = marks = inside = 0
+        elif mark in ")]}" and stack:
+            found = max(deepest, marks + inside) + 2
+            deepest, marks, inside = stack.pop()
+            inside = max(inside, found)
+        elif mark == ",":
+            deepest, marks, inside = max(deepest, marks + inside), 0, 0
+        else:
+            marks += 1
+    # What is left open goes on on the next line.
+    return len(line) if stack else max(deepest, marks + inside) + 1
 
 
 def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast.stmt]:
