@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from relax_core.frontend.parse import parse_text
 from relax_core.frontend.tvmscript.plain.plain_types import abbreviate
-from relax_core.frontend.tvmscript.relax import bindings
+from relax_core.frontend.tvmscript.relax import bindings, body
 from relax_core.ops import OPS
 from tests.frontend.test_plain_types import both_readings
 
@@ -29,6 +29,8 @@ PLAIN = (
     'R.full(R.shape([n, 4]), R.const(-10000.0, "float32"), dtype="float32")',
     "R.nn.layer_norm(x, w, w, axes=[-1], epsilon=1.0000000000000001e-05, center=True, scale=False)",
     "R.dot(x, w)",
+    'R.vm.alloc_tensor(w, 0, R.shape([n, 4]), R.dtype("float32"), 0)',
+    'R.memory.alloc_tensor(w, 0, t, R.dtype("float32"), 0)',
 )
 OTHERS = {
     "a keyword of Python": "R.add(for, x)",
@@ -76,6 +78,8 @@ OTHERS = {
     "two on a line": f"R.add(x, w); b: {F32} = R.exp(x)",
     "a comment behind": "R.add(x, w)  # a sum",
     "arithmetic": "R.add(x, w) + x",
+    "a dtype that is none": 'R.vm.alloc_tensor(w, 0, R.shape([n, 4]), R.dtype("flaot"), 0)',
+    "a word": 'R.memory.alloc_storage(R.shape([64]), 0, R.str("global"), R.dtype("uint8"))',
     "a call of 2022": 'R.call_tir("f", (x,), (n, 4), dtype="float32")',
 }
 
@@ -119,6 +123,60 @@ def test_another_call_reads_the_same(value: str) -> None:
 def test_a_call_behind_other_statements_reads_the_same(before: str, value: str) -> None:
     read, parsed = both_readings(text_of(value, before))
     assert read == parsed
+
+
+MODULE = f"""@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def g(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            B[i] = A[i]
+
+    @R.function
+    def f(x: {F32}, w: {F32}, s: R.Prim("int64")) -> {F32}:
+{{}}        return x
+"""
+EFFECTS = {
+    "a prim func": ("cls = Module", "cls.g(x, w)"),
+    "without saying what cls is": ("cls.g(x, w)",),
+    "another cls": ("cls = x", "cls.g(x, w)"),
+    "a function that is none": ("cls.h(x, w)",),
+    "a dimension": ("cls.g(x, n)",),
+    "a scalar": ("cls.g(x, s)",),
+    "a name that is not defined": ("cls.g(x, y)",),
+    "a keyword of Python": ("cls.g(x, for)",),
+    "no arguments": ("cls.g()",),
+    "an end": ("R.vm.kill_object(x)", "R.memory.kill_tensor(w)", "R.memory.kill_storage(w)"),
+    "an end of nothing": ("R.vm.kill_object()",),
+    "an operator that is none": ("R.vm.kill(x)",),
+    "a value that is not used": ("R.memory.ensure_zero_offset(x)",),
+    "another R": ("R = x", "R.vm.kill_object(x)"),
+    "a branch": ("if s:", "    cls.g(x, w)", "    y = x", "else:", "    y = w"),
+    "a dataflow block": ("with R.dataflow():", "    cls.g(x, w)", "    y = x", "    R.output(y)"),
+    "the type of a result": (
+        f"y = R.call_tir(cls.g, (x,), out_ty={F32})",
+        f"z = R.call_tir(cls.g, R.tuple(), out_sinfo={F32})",
+    ),
+    "the type of a result, with a scalar": (f"y = R.call_tir(cls.g, (x, n), out_ty={F32})",),
+    "the wrong type of a result": ('y = R.call_tir(cls.g, (x,), out_ty=R.Tensor((k, 4), dtype="float32"))',),
+    "no dtype of a result": ('y = R.call_tir(cls.g, (x,), out_ty=R.Tensor((n, 4), dtype="flaot"))',),
+    "the types of results": (f"y = R.call_tir(cls.g, (x,), out_ty=R.Tuple({F32}, {F32}))",),
+}
+
+
+@pytest.mark.parametrize("lines", EFFECTS.values(), ids=EFFECTS)
+def test_calls_of_functions_and_of_the_machine_read_the_same(lines: tuple[str, ...]) -> None:
+    text = MODULE.format("".join(f"        {line}\n" for line in lines))
+    read, parsed = both_readings(text)
+    assert read == parsed
+
+
+def test_a_line_that_is_a_call_is_read_from_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = (f"y = R.call_tir(cls.g, (x,), out_ty={F32})", "cls.g(x, w)", "R.vm.kill_object(x)")
+    text = MODULE.format("".join(f"        {line}\n" for line in lines))
+    assert {F32, *lines[1:]} <= set(abbreviate(text).words.values())
+    monkeypatch.setattr(body, "written_out", _unused)
+    assert len(parse_text(text * 20, "text.py").modules) == 20
 
 
 ARGUMENTS = (

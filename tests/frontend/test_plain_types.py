@@ -39,6 +39,13 @@ TRICKS = {
     + END,
     "a name that is no dimension": FUNCTION + f'    a: R.Tensor((m, 4), dtype="float32") = R.exp(x)\n{BINDING}{END}',
     "a variable as a dimension": FUNCTION + '    a: R.Tensor((x,), dtype="float32") = R.exp(x)\n' + END,
+    "a rank": FUNCTION + '    a: R.Tensor(dtype="float32", ndim=2) = R.exp(x)\n' + END,
+    "ranks in a tuple": FUNCTION + f'    a: R.Tuple({F32}, R.Tensor(dtype="float32", ndim=0)) = (x, x)\n' + END,
+    "a rank and no dtype": FUNCTION + '    a: R.Tensor(dtype="flaot", ndim=2) = R.exp(x)\n' + END,
+    "a rank before the dtype": FUNCTION + '    a: R.Tensor(ndim=2, dtype="float32") = R.exp(x)\n' + END,
+    "a scalar in the shape of a call": f'@R.function\ndef f(x: {F32}, k: R.Prim("int64")):\n'
+    + f"    a: {F32} = R.reshape(x, R.shape([k, 4]))\n"
+    + END,
     "no dtype": FUNCTION + '    a: R.Tensor((n,), dtype="void") = R.exp(x)\n    b: R.Tensor((n,), "flaot") = a\n' + END,
     "a keyword as a dimension": FUNCTION + '    a: R.Tensor((for,), dtype="float32") = R.exp(x)\n' + END,
     "None as a dimension": FUNCTION + '    a: R.Tensor((None,), dtype="float32") = R.exp(x)\n' + END,

@@ -13,7 +13,7 @@ from relax_core.frontend.tvmscript.plain.plain_words import NAME
 
 _DIM = r"(?:[A-Za-z_]\w*+|0|[1-9]\d{0,17}+)"
 _DIMS = rf"(?:{_DIM},|{_DIM}(?:, ?{_DIM})+,?)?"
-_TENSOR = rf'R\.Tensor\(\({_DIMS}\), (?:dtype=)?"\w++"\)'
+_TENSOR = rf'R\.Tensor\((?:\({_DIMS}\), (?:dtype=)?"\w++"|dtype="\w++", ndim=(?:0|[1-9]\d?))\)'
 _TYPE = rf"(?:{_TENSOR}|R\.Tuple\({_TENSOR}(?:, {_TENSOR})*\))"
 _OTHER_TYPE = r"R\.(?:Object|Any|Shape|Prim|Callable)\b(?:\([^()\n{}'\\:#]*+\))?"
 
@@ -22,14 +22,17 @@ _NUMBER = rf"{_INT}(?:\.\d++)?(?:e[+-]\d{{1,3}}+)?(?![\w.])"
 _LITERAL = rf'(?:{_NUMBER}|"[ !#-\[\]-~]*+")'
 _INTS = rf"{_INT}(?:, {_INT})*"
 _SHAPE = rf"{_DIM}(?:, {_DIM})*"
-_VALUE = rf'(?:R\.shape\(\[(?:{_SHAPE})?\]\)|R\.const\({_NUMBER}, "\w++"\)|{NAME}|{_LITERAL}|\[(?:{_INTS})?\])(?=[,)])'
+_CONSTRUCTED = rf'R\.(?:shape\(\[(?:{_SHAPE})?\]\)|const\({_NUMBER}, "\w++"\)|dtype\("\w++"\))'
+_VALUE = rf"(?:{_CONSTRUCTED}|{NAME}|{_LITERAL}|\[(?:{_INTS})?\])(?=[,)])"
 _NAMED = rf"{NAME}={_VALUE}"
 _CALL = rf"R\.{NAME}(?:\.{NAME})*\((?:{_VALUE}(?:, {_VALUE})*(?:, {_NAMED})*|{_NAMED}(?:, {_NAMED})*)?\)"
-"""A call of an operator with names, literals, lists of ints, shapes and scalar constants for arguments."""
+"""A call of an operator with names, literals, lists of ints, shapes, scalar constants and dtypes for arguments."""
+_EFFECT = rf"(?:cls|R\.(?:memory|vm))\.{NAME}\((?:{NAME}(?:, {NAME})*)?\)"
+"""A call of a function of the module, or of an operator of the machine, with names for arguments."""
 
 ARGUMENT = re.compile(
     rf"(?:(?P<name>{NAME})=)?(?:R\.shape\(\[(?P<shape>(?:{_SHAPE})?)\]\)"
-    rf'|R\.const\((?P<number>{_NUMBER}), "(?P<dtype>\w+)"\)'
+    rf'|R\.const\((?P<number>{_NUMBER}), "(?P<dtype>\w+)"\)|R\.dtype\("(?P<type>\w+)"\)'
     rf"|(?P<word>{NAME})|(?P<literal>{_LITERAL})|\[(?P<ints>(?:{_INTS})?)\])(?=[,)])",
     re.ASCII,
 )
@@ -38,6 +41,14 @@ ARGUMENT = re.compile(
 BINDING = re.compile(
     rf"^( {{1,60}}+(?!(?:else|try|finally)\b){NAME}: )({_TYPE})( = )(?:({_CALL})$)?", re.MULTILINE | re.ASCII
 )
+RESULT = re.compile(
+    rf"^( {{1,60}}+{NAME} = R\.call_tir\(cls\.{NAME}, (?:R\.tuple\(\)|\([\w, ]*+\)), out_(?:ty|sinfo)=)({_TYPE})"
+    rf"(?=\)$)",
+    re.MULTILINE | re.ASCII,
+)
+"""A binding of a call of a prim func, up to the declared type of its result."""
+EFFECT = re.compile(rf"^( {{1,60}}+)({_EFFECT})$", re.MULTILINE | re.ASCII)
+"""A line that is a call for its effect."""
 HEADER = re.compile(
     rf"^ *+def \w++\((?:\w++: (?:{_TYPE}|{_OTHER_TYPE})(?:, |(?=\))))*\)(?: -> (?:{_TYPE}|{_OTHER_TYPE}))?:$",
     re.MULTILINE | re.ASCII,

@@ -25,7 +25,10 @@ from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.source import Source, Span
 
 _MARK = "_plain"
-_FIELD = re.compile(r'R\.Tensor\(\(([^()]*)\), (?:dtype=)?"(\w+)"\)')
+_FIELD = re.compile(
+    r'R\.Tensor\((?:\((?P<dims>[^()]*)\), (?:dtype=)?)?(?:dtype=)?"(?P<dtype>\w+)"(?:, ndim=(?P<ndim>\d+))?\)'
+)
+_SHAPE = re.compile(r"R\.shape\(\[([^\]]*)\]\)")
 _NAME = re.compile(rf"\b{NAME}", re.ASCII)
 _NOT_INSIDE = ('"""', "'''", "\\\n")
 """What lets a string continue over lines; a text is abbreviated only behind the last of them."""
@@ -57,13 +60,21 @@ class Abbreviated:
             return found[0] if type_ is None else head + type_ + equals
         return head + type_ + equals + (self.name(value, is_call_spelt) or value)
 
+    def result(self, found: re.Match[str]) -> str:
+        """Return what stands before and in the type of a result, with a name for the type."""
+        return found[1] + (self.name(found[2]) or found[2])
+
+    def effect(self, found: re.Match[str]) -> str:
+        """Return a line that is a call for its effect with a name for the call."""
+        return found[1] + (self.name(found[2], is_call_spelt) or found[2])
+
     def header(self, found: re.Match[str]) -> str:
         """Return the head of a function with names for its types."""
         return plain_patterns.IN_HEADER.sub(lambda item: item[1] + (self.name(item[2]) or item[2]), found[0])
 
 
 def abbreviate(text: str) -> Abbreviated:
-    """Abbreviate the plain types and calls of bindings, and the plain types in the headers of functions.
+    """Abbreviate the plain types and calls of bindings, calls for their effect, and the plain types in headers.
 
     Strings are never touched: a line can begin inside one only before the last triple quote or continued line. Inside a
     bracket, where no binding can occur, the text is invalid Python with the abbreviation as without it.
@@ -74,8 +85,15 @@ def abbreviate(text: str) -> Abbreviated:
     start = text.find("\n", max(map(text.rfind, _NOT_INSIDE)) + 2) if any(item in text for item in _NOT_INSIDE) else 0
     if start < 0:
         return made
-    rest = plain_patterns.BINDING.sub(made.binding, text[start:])
-    made.text = text[:start] + plain_patterns.HEADER.sub(made.header, rest)
+    rest = text[start:]
+    for pattern, abbreviated in (
+        (plain_patterns.BINDING, made.binding),
+        (plain_patterns.RESULT, made.result),
+        (plain_patterns.EFFECT, made.effect),
+        (plain_patterns.HEADER, made.header),
+    ):
+        rest = pattern.sub(abbreviated, rest)
+    made.text = text[:start] + rest
     return made
 
 
@@ -87,27 +105,35 @@ def plain_type(source: Source, symbol: Callable[[str, int], PrimVar | None], wor
     fields: list[TensorType] = []
     for item in _FIELD.finditer(words):
         dims: list[PrimExpr] = []
-        for dim in WORD.finditer(words, item.start(1), item.end(1)):
+        for dim in WORD.finditer(words, *item.span("dims")) if item["dims"] else ():
             if (word := dim[0]).isdigit():
                 dims.append(IntImm(int(word), "int64", span=Span(source, start + dim.start(), start + dim.end())))
             elif (found := symbol(word, start + dim.start())) is not None:
                 dims.append(found)
             else:
                 return None
-        if not is_dtype(item[2]):
+        if not is_dtype(item["dtype"]):
             return None
-        fields.append(TensorType(tuple(dims), item[2]))
+        if item["ndim"] is not None:
+            fields.append(TensorType(None, item["dtype"], int(item["ndim"])))
+        else:
+            fields.append(TensorType(tuple(dims), item["dtype"]))
     return fields[0] if is_plain_tensor(words) else TupleType(tuple(fields))
 
 
 def plain_dims(words: str) -> list[str]:
     """Return the names of the symbolic dimensions of a plain type."""
-    return [name for item in _FIELD.finditer(words) for name in _NAME.findall(item[1])]
+    return [name for item in _FIELD.finditer(words) for name in _NAME.findall(item["dims"] or "")]
+
+
+def dims_given(words: str) -> list[str]:
+    """Return the names of the symbolic dimensions of the shapes that a plain call is given."""
+    return [name for item in _SHAPE.finditer(words) for name in _NAME.findall(item[1])]
 
 
 def names_in(words: str) -> set[str]:
     """Return the names in a plain type, and the words that its dtypes are."""
-    return {"R", *plain_dims(words), *(item[2] for item in _FIELD.finditer(words))}
+    return {"R", *plain_dims(words), *(item["dtype"] for item in _FIELD.finditer(words))}
 
 
 def is_plain_tensor(words: str) -> bool:
@@ -118,7 +144,7 @@ def is_plain_tensor(words: str) -> bool:
 def plain_dtype(words: str) -> str | None:
     """Return the dtype of a plain type of a tensor; `None` for a tuple, or a word that is no dtype."""
     found = _FIELD.fullmatch(words)
-    return found[2] if found is not None and is_dtype(found[2]) else None
+    return found["dtype"] if found is not None and is_dtype(found["dtype"]) else None
 
 
 def written_out(context: Context, node: ast.expr) -> ast.expr:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literal.literals import with_attributes
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.plain.plain_calls import plain_call
+from relax_core.frontend.tvmscript.plain.plain_types import written_out
 from relax_core.frontend.tvmscript.relax import calls
 from relax_core.frontend.tvmscript.relax import macro as relax_macro
 from relax_core.frontend.tvmscript.relax.bindings import (
@@ -229,6 +231,8 @@ def _return(body: Body, value: ast.expr) -> Expr:
 
 def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
     reader, context = body.reader, body.reader.context
+    plain = plain_call(reader, value)
+    value = written_out(context, value) if plain is None else value
     if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is Ellipsis):
         return
     if is_form(body, value, "func_attr") and isinstance(value, ast.Call):
@@ -241,10 +245,10 @@ def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
         raise context.fail("PA012", value, "R.output(...) is the last statement of a dataflow block")
     matched = calls.match_cast(reader, value) if isinstance(value, ast.Call) else None
     span = context.span(statement)
-    made = None if matched is not None else reader.expr(value)
+    made = plain if plain is not None or matched is not None else reader.expr(value)
     if isinstance(made, Call) and isinstance(made.op, Op) and _is_value_only(made.op.name):
-        hint = f"write y = {source_of(value)}, or remove it"
-        raise context.fail("PA005", value, f"the value of `{source_of(value)}` is not used", hint)
+        words = source_of(written_out(context, value))
+        raise context.fail("PA005", value, f"the value of `{words}` is not used", f"write y = {words}, or remove it")
     var = Var("_", span=context.span(value)) if body.outputs is None else DataflowVar("_", span=context.span(value))
     if matched is not None:
         reader.bindings.append(MatchCast(var, *matched, span=span))

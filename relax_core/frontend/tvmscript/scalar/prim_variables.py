@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
-from relax_core.frontend.tvmscript.plain.plain_types import names_in, written_out
+from relax_core.frontend.tvmscript.plain.plain_types import dims_given, names_in
 from relax_core.ir.expr import (
     OBJECT,
     Binding,
@@ -205,7 +205,10 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
                 stack += [(item, True) for item in ast.iter_child_nodes(current)]
             case ast.AnnAssign(annotation=annotation, value=value):
                 found.update(_names_of_type(context, annotation))
-                stack += [] if value is None else [(written_out(context, value), False)]
+                if isinstance(value, ast.Name) and (words := context.plain.get(value.id)) is not None:
+                    found.update(dims_given(words))
+                elif value is not None:
+                    stack.append((value, False))
             case ast.Tuple() | ast.List():
                 stack += [(item, is_scalar) for item in _parts(current)]
             case _:
