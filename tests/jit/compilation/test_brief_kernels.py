@@ -33,8 +33,8 @@ SUMS = parsed("""def f(A: T.Buffer((9, 67), "float32"), B: T.Buffer((9,), "float
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk] * A[vi, vk]
 """)
-LONG = parsed("""def f(A: T.Buffer((300, 77), "float32"), B: T.Buffer((300, 77), "float32")):
-    for i, j in T.grid(300, 77):
+LONG = parsed("""def f(A: T.Buffer((300, 770), "float32"), B: T.Buffer((300, 770), "float32")):
+    for i, j in T.grid(300, 770):
         B[i, j] = A[i, j] * A[i, j]
 """)
 BRIEF: dict[str, tuple[PrimFunc, Sequence[tuple[int, ...]]]] = {
