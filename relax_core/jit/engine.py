@@ -87,9 +87,12 @@ class Engine:
         return found
 
     def compile_ahead(self, kernel: Kernel) -> None:
-        """Let other processes compile the kernels of the module of `kernel`, if these are many, but not `kernel`."""
+        """Let other processes compile the kernels of the module of `kernel`, if these are many, but not `kernel`.
+
+        Those of an engine for brief runs are compiled in less time than another process takes to be asked.
+        """
         pool = self._compiler.pool
-        if pool is None:
+        if pool is None or self.options.is_brief:
             return
         number, count = id(kernel.functions), len(kernel.functions)
         if number not in self._prepared and AHEAD_COUNT <= count <= KERNEL_COUNT // 2:

@@ -85,7 +85,9 @@ class Compiler:
         key, image = request.key(self.target), b""
         if self._kept(metadata.program) is None:
             image = source.compile(self.target)
-            self._keep(key, CachedKernel(metadata, image).to_bytes(), request)
+            # To keep what is made so quickly takes as long as to make it again.
+            if source.pipeline != "brief":
+                self._keep(key, CachedKernel(metadata, image).to_bytes(), request)
         return self.link(key, CachedKernel(metadata, image), symbols)
 
     def _kept(self, key: str) -> Program | None:

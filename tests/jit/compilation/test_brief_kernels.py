@@ -1,13 +1,19 @@
 """Kernels that run for microseconds are compiled quickly, where that is asked for: plain loops, and the same bits."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.engine import Engine
+from relax_core.jit.compilation.cache import ObjectCache
+from relax_core.jit.compilation.compile_process import Connection
+from relax_core.jit.compilation.compiler import Compiler
+from relax_core.jit.compilation.pool import Pool
+from relax_core.jit.compilation.target import Target
+from relax_core.jit.engine import AHEAD_COUNT, Engine
 from relax_core.jit.kernel import Kernel
 from relax_core.jit.options import KernelOptions, Mode
 from tests.jit.programs import parsed
@@ -74,6 +80,22 @@ def test_a_kernel_that_runs_longer_is_compiled_as_ever() -> None:
     found, as_ever = (run(kernel_of(LONG, "exact", is_brief=item), ((300, 770),) * 2) for item in (True, False))
     assert found == as_ever
     assert found[1] != "brief"
+
+
+def test_brief_kernels_are_neither_kept_nor_made_ahead(tmp_path: Path) -> None:
+    def connect() -> Connection:
+        raise AssertionError("a process was asked for a brief kernel")
+
+    cache = ObjectCache(tmp_path)
+    target = Target()
+    compiler = Compiler(target, cache, Pool(connect, 1, target, cache))
+    engine = Engine(options=KernelOptions(threads=1, is_brief=True), compiler=compiler)
+    functions = {f"f{number}": PRODUCT for number in range(AHEAD_COUNT)}
+    function, shapes = BRIEF["a product"]
+    run(engine.kernel(function, "f0", functions=functions), shapes)
+    assert not [item for item in tmp_path.rglob("*") if item.is_file()]
+    run(Engine(options=KernelOptions(threads=1), compiler=Compiler(target, cache)).kernel(function, "f"), shapes)
+    assert [item for item in tmp_path.rglob("*") if item.is_file()]
 
 
 def test_sums_in_a_tree_stay_one() -> None:
