@@ -6,13 +6,12 @@ from typing import Final
 
 from relax_core.codes import CODES
 from relax_core.lessons.library import LessonFile, list_lessons
-from relax_core.passes import PASSES
+from relax_core.passes import library
 from relax_core.present.catalog_of.catalog_models import GLOSSARY, Explanation
 from relax_core.present.models import Inspector, InspectorRow, Part
 
 _NAME: Final = re.compile(r"\b[A-Z]{2}\d{3}\b|(?<=`)[A-Za-z_]\w*(?=[`(])")
 """What may be a code, and what is set as code and may be a pass."""
-_PASS_NAMES: Final = frozenset(name for _, name in PASSES)
 _UNCHANGED: Final = "unchanged"
 _MOST_LESSONS: Final = 4
 _FORMS: Final = ("Bytecode", "Kernel")
@@ -49,7 +48,8 @@ def lessons_about(*words: str) -> tuple[tuple[LessonFile, int], ...]:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the diagnostic codes that a text names, and the passes that it sets as code, in their order."""
-    return tuple(dict.fromkeys(name for name in _NAME.findall(text) if name in CODES or name in _PASS_NAMES))
+    passes = {name for _, name in library.PASSES}
+    return tuple(dict.fromkeys(name for name in _NAME.findall(text) if name in CODES or name in passes))
 
 
 def lessons_on(item: Explanation) -> tuple[tuple[LessonFile, int], ...]:
