@@ -50,7 +50,7 @@ def test_a_command_works_within_what_it_inherits(before: str, small: str) -> Non
 
 
 MISSING = {
-    "ulimit -v 500000": r"error: Worker did not start\. .*limited to 488 MB \(`ulimit -v`\), and about \d+ MB",
+    "ulimit -v 350000": r"error: Worker did not start\. .*limited to 341 MB \(`ulimit -v`\), and about \d+ MB",
     "ulimit -n 10": r"error: Worker did not start\. .*At most 10 files may be open \(`ulimit -n`\), and about \d+",
 }
 
