@@ -158,6 +158,7 @@ EFFECTS = {
         f"z = R.call_tir(cls.g, R.tuple(), out_sinfo={F32})",
     ),
     "the type of a result, with a scalar": (f"y = R.call_tir(cls.g, (x, n), out_ty={F32})",),
+    "a scalar in the type of a result": ('y = R.call_tir(cls.g, (x,), out_ty=R.Tensor((s, 4), dtype="float32"))',),
     "the wrong type of a result": ('y = R.call_tir(cls.g, (x,), out_ty=R.Tensor((k, 4), dtype="float32"))',),
     "no dtype of a result": ('y = R.call_tir(cls.g, (x,), out_ty=R.Tensor((n, 4), dtype="flaot"))',),
     "the types of results": (f"y = R.call_tir(cls.g, (x,), out_ty=R.Tuple({F32}, {F32}))",),

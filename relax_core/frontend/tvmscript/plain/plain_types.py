@@ -126,9 +126,9 @@ def plain_dims(words: str) -> list[str]:
     return [name for item in _FIELD.finditer(words) for name in _NAME.findall(item["dims"] or "")]
 
 
-def dims_given(words: str) -> list[str]:
-    """Return the names of the symbolic dimensions of the shapes that a plain call is given."""
-    return [name for item in _SHAPE.finditer(words) for name in _NAME.findall(item[1])]
+def dims_in(words: str) -> list[str]:
+    """Return the names of the symbolic dimensions of a plain type, or of the shapes that a plain call is given."""
+    return [*plain_dims(words), *(name for item in _SHAPE.finditer(words) for name in _NAME.findall(item[1]))]
 
 
 def names_in(words: str) -> set[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
-from relax_core.frontend.tvmscript.plain.plain_types import dims_given, names_in
+from relax_core.frontend.tvmscript.plain.plain_types import dims_in, names_in
 from relax_core.ir.expr import (
     OBJECT,
     Binding,
@@ -195,6 +195,8 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
     while stack:
         current, is_scalar = stack.pop()
         match current:
+            case ast.Name(id=name) if (words := context.plain.get(name)) is not None:
+                found.update(dims_in(words))
             case ast.Name(id=name):
                 found.update((name,) if is_scalar else ())
             case ast.Call(func=func):
@@ -205,10 +207,7 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
                 stack += [(item, True) for item in ast.iter_child_nodes(current)]
             case ast.AnnAssign(annotation=annotation, value=value):
                 found.update(_names_of_type(context, annotation))
-                if isinstance(value, ast.Name) and (words := context.plain.get(value.id)) is not None:
-                    found.update(dims_given(words))
-                elif value is not None:
-                    stack.append((value, False))
+                stack += [] if value is None else [(value, False)]
             case ast.Tuple() | ast.List():
                 stack += [(item, is_scalar) for item in _parts(current)]
             case _:
