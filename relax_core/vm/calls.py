@@ -48,12 +48,20 @@ class Watchdog:
         self.has_thread = False
 
     def watch(self) -> None:
-        """Note that a run has begun, and start the thread unless it runs."""
+        """Note that a run has begun, and start the thread unless it runs.
+
+        Raises:
+            RunError: VM006: there is no room for the thread, without which nothing could stop a kernel.
+        """
         # The thread clears `has_thread` before it reads `is_watching` for the last time, and this sets `is_watching`
         # before it reads `has_thread`: whichever comes second sees the other.
         self.is_watching = True
         if self.is_needed and not self.has_thread and self._begins():
-            threading.Thread(target=self._poll, name="kernel watchdog", daemon=True).start()
+            try:
+                threading.Thread(target=self._poll, name="kernel watchdog", daemon=True).start()
+            except RuntimeError:
+                self.has_thread = False
+                fail("VM006", "there is no memory for the thread that stops kernels")
 
     def _poll(self) -> None:
         idle_count = 0

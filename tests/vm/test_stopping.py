@@ -8,7 +8,7 @@ import pytest
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from tests.vm.assemble import assemble
-from tests.vm.programs import executable_of, run_sample, sample_text
+from tests.vm.programs import executable_of, floats, run_sample, sample_text
 
 
 def test_a_running_kernel_is_cancelled_from_another_thread() -> None:
@@ -49,6 +49,24 @@ def test_a_machine_runs_again_after_it_was_cancelled() -> None:
     assert first.error is not None
     assert first.error.code == "VM008"
     assert second.error is None
+
+
+def test_a_run_whose_kernels_nothing_could_stop_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def start_others(self: threading.Thread) -> None:
+        if self.name == "kernel watchdog":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    machine = Machine(executable_of(sample_text("relax/mlp.py")))
+    args = tuple(floats(*shape) for shape in ((4, 8), (8, 16), (16,), (16, 3)))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start_others)
+        trace = machine.run("main", args)
+    assert (trace.outcome, trace.error and trace.error.code) == ("limit", "VM006")
+    assert machine.run("main", args).outcome == "returned"
+    assert any(thread.name == "kernel watchdog" for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("passes", [None, "Normalize"])
