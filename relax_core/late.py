@@ -9,7 +9,7 @@ toolchain`. What that binds is empty until an attribute of it is asked for; then
 import gc
 import sys
 from _thread import RLock
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from os.path import exists
 from types import ModuleType
@@ -116,6 +116,14 @@ _OF_PYTHON = frozenset(
 )
 
 
+class NotLoadedError(ImportError, MemoryError):
+    """A late module cannot be loaded where it is used, as a rule for a limit on the memory or the files of a process.
+
+    So it is both: whoever does without what is missing goes on, and whoever lets no process go on that is out of memory
+    ends it.
+    """
+
+
 def publish(package: str, module_of: Mapping[str, ModuleType]) -> None:
     """Give a package names that are looked up in other modules, late ones as a rule, when they are first used."""
 
@@ -152,18 +160,24 @@ def load_uncompiled() -> None:
     For a process that is about to lose the right to write files: it, and each one after it, would otherwise compile
     those modules from source when they are first used.
     """
-    for name in () if sys.dont_write_bytecode else LATE:
-        module = sys.modules.get(name)
-        spec = module.__spec__ if module is not None else None
-        if module is not None and spec is not None and spec.cached is not None and not exists(spec.cached):
-            load(module)
+    if not sys.dont_write_bytecode:
+        _load_while(lambda module: _is_uncompiled(module.__spec__))
 
 
 def load_imported() -> None:
     """Load all late modules that an import statement has named so far, and those that these name."""
-    while waiting := [module for name in LATE if _waits(module := sys.modules.get(name))]:
+    _load_while(lambda _: True)
+
+
+def _load_while(is_wanted: Callable[[ModuleType], bool]) -> None:
+    """Load those named late modules that are wanted, until none is left: each may name others."""
+    while waiting := [module for name in LATE if _waits(module := sys.modules.get(name)) and is_wanted(module)]:
         for module in waiting:
             load(module)
+
+
+def _is_uncompiled(spec: ModuleSpec | None) -> bool:
+    return spec is not None and spec.cached is not None and not exists(spec.cached)
 
 
 def _waits(module: ModuleType | None) -> TypeGuard[ModuleType]:
@@ -199,6 +213,9 @@ class WaitingLoader(SourceFileLoader):
 
         Once a module is loaded it is an ordinary one, whose attributes take no lock. While it is being loaded, the
         functions that it calls may use what it has defined so far.
+
+        Raises:
+            NotLoadedError: something that it imports is missing, or cannot be read or held.
         """
         with self._lock:
             if self._state != "waiting":
@@ -211,6 +228,10 @@ class WaitingLoader(SourceFileLoader):
                 super().exec_module(module)
                 module.__class__ = ModuleType
                 self._state = "loaded"
+            except (ImportError, OSError, MemoryError) as error:
+                if isinstance(error, NotLoadedError):
+                    raise
+                raise NotLoadedError(f"{type(error).__name__}: {error}") from error
             finally:
                 if is_collecting:
                     gc.enable()

@@ -1,5 +1,7 @@
 """What is loaded late: neither `import relax_core` nor checking a text loads what it does not need."""
 
+import os
+import shutil
 import sys
 import threading
 from importlib.machinery import SourceFileLoader
@@ -143,7 +145,7 @@ def test_a_module_is_loaded_once_when_it_is_used(waiting: ModuleType) -> None:
 
 def test_a_load_that_fails_is_tried_again(waiting: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "failures", 1)
-    with pytest.raises(OSError, match="no"):
+    with pytest.raises(late.NotLoadedError, match="OSError: no"):
         waiting.first()
     assert waiting.first() == 2
 
@@ -162,3 +164,20 @@ def test_a_second_thread_waits_until_a_module_is_loaded(waiting: ModuleType, mon
     for thread in others:
         thread.join(60)
     assert found == [2, 2, 2, 2]
+
+
+def test_a_worker_leaves_bytecode_of_all_that_workers_may_load(tmp_path: Path) -> None:
+    shutil.copytree("relax_core", tmp_path / "relax_core", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom relax_core import late\n"
+        "from relax_core.engine.process import worker\nlate.load_uncompiled()\n"
+        "sys.dont_write_bytecode = True\nlate.load_imported()\n"
+        "named = {n: m.__spec__ for n, m in sys.modules.items() if n.startswith('relax_core.') and m.__spec__.cached}\n"
+        "assert 'relax_core.engine.screens.run_views' in named\n"
+        "assert 'relax_core.passes.relax.legalize_ops' in named\n"
+        "print(*(name for name, spec in named.items() if not Path(spec.cached).exists()))"
+    )
+    # Where it stands is the first place that Python looks for modules.
+    command, environment = (sys.executable, "-c", program), {"PATH": os.environ["PATH"]}
+    done = run(command, capture_output=True, text=True, check=True, timeout=120, cwd=tmp_path, env=environment)
+    assert done.stdout.split() == []

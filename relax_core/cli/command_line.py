@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from relax_core import late
 from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
 from relax_core.cli.integration import app, completion, progress, watching
 from relax_core.cli.review import report
@@ -62,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()
         return 0
+    except late.NotLoadedError as error:
+        complain(starting.cannot_load(str(error)))
+        return LIMIT
     except MemoryError:
         complain("error: Out of memory. This process may not have more than it has taken.")
         return LIMIT

@@ -118,7 +118,7 @@ class Session:
 
     def _opened_toolchain(self) -> "toolchain.Toolchain":
         if self._toolchain is None:
-            _load_toolchain()
+            late.load(toolchain)
             self._loaded()
             self._toolchain = toolchain.Toolchain(
                 self._limits, self._is_cancelled.is_set, self._parsed, self._compile_descriptor
@@ -143,15 +143,3 @@ OF_TEXTS: Final[Mapping[type[Request[Any]], Callable[[Session, Any], object]]] =
     }
 )
 """What is answered without the passes and the machine, which are slow to load; the rest is in `ANSWERS`."""
-
-
-def _load_toolchain() -> None:
-    """Load what goes beyond the text.
-
-    Raises:
-        NotLoadedError: a limit of the process leaves no room for it.
-    """
-    try:
-        late.load(toolchain)
-    except (ImportError, OSError, MemoryError) as error:
-        raise NotLoadedError(f"{type(error).__name__}: {error}") from error

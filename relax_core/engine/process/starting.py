@@ -45,11 +45,14 @@ def _interrupted(_number: int, _frame: FrameType | None) -> None:
     os._exit(_INTERRUPTED)
 
 
+def cannot_load(reason: str) -> str:
+    """Say that the package could not be loaded, and where to look for the cause."""
+    words = " ".join(reason.split())
+    return f"error: RelaxScope cannot be loaded: {words}\nhint: see the limits of this shell, `ulimit -a`"
+
+
 def _not_loaded(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    words = " ".join(str(error).split())
-    text = (
-        f"error: RelaxScope cannot be loaded: {kind.__name__}: {words}\nhint: see the limits of this shell, `ulimit -a`"
-    )
+    text = cannot_load(f"{kind.__name__}: {error}")
     os.write(2, f"{text}\n".encode(errors="backslashreplace"))
     os._exit(_LIMIT)
 

@@ -34,7 +34,7 @@ from relax_core.engine.protocol import (
     Hello,
     Progress,
 )
-from relax_core.engine.session import NotLoadedError, Session
+from relax_core.engine.session import Session
 from relax_core.frontend.collector import collector_held
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.vm.external import torch_operators
@@ -105,7 +105,7 @@ class Worker:
         try:
             while True:
                 self._answer_next(self._waiting.get())
-        except NotLoadedError as error:
+        except late.NotLoadedError as error:
             os.write(2, str(error).encode())
             os._exit(EXIT_NOT_LOADED)
         except MemoryError:
