@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from relax_core.frontend.tvmscript.scalar.prim_variables import PrimVariables
 from relax_core.ir.expr import (
@@ -123,11 +123,14 @@ def taken_names(names: Iterable[str]) -> frozenset[str]:
 class FunctionNames(dict[Node, str]):
     """The names of one function, none of them `taken`: variables, dimensions and buffers in the order of definition.
 
+    `merged` tells which `scalars` have one name with the symbols that stand for them, see `Wording`.
     `symbols`, `buffers` and `casts` are in that order too; `scopes` are the nodes of TIR that define something.
     `is_straight` tells that no part of a Relax function but its body holds bindings.
     """
 
-    def __init__(self, function: BaseFunc, taken: frozenset[str]) -> None:
+    def __init__(
+        self, function: BaseFunc, taken: frozenset[str], merged: Literal["computed", "all", "none"] = "computed"
+    ) -> None:
         super().__init__()
         # The names of a module are many and the same for all its functions: they are not copied.
         self._shared = taken
@@ -146,35 +149,17 @@ class FunctionNames(dict[Node, str]):
             # A buffer in the signature hides the handle that it is passed by.
             self._hidden = frozenset([item.handle for item in function.buffers if item.is_inline])
         self._walk(function)
-        self.scalars = frozenset(self._merged(function)) if isinstance(function, Function) else frozenset[Var]()
+        self.scalars = frozenset[Var]()
+        if isinstance(function, Function) and merged != "none":
+            pairs = _scalars_with_symbols if merged == "all" else _computed_scalars
+            self.scalars = frozenset(self._merged(pairs(function, self.casts)))
 
-    def _merged(self, function: Function) -> Iterable[Var]:
-        """Yield the parameters and bindings `a: T.int64` that are computed with: they and their symbols have one name.
-
-        The reader makes the symbol of a scalar if its name stands in arithmetic or in a type; alone it is the
-        variable.
-        """
-        if not self.casts and not any(isinstance(item.annotation, PrimType) for item in function.params):
-            return
-        earlier: set[Node] = set()
-        found: list[tuple[Var, PrimVar]] = []
-        for param in function.params:
-            match param.annotation:
-                case PrimType(value=PrimVar() as symbol) if symbol not in earlier and symbol.name == param.name:
-                    found.append((param, symbol))
-                case _:
-                    pass
-            earlier.update(free_symbols(param.annotation))
-        for symbol, casts in _cast_scalars(self.casts).items():
-            if len(casts) == 1 and casts[0].var.name == symbol.name and symbol not in earlier:
-                found.append((casts[0].var, symbol))
-        found = _matched_by_name(function, found)
-        computed = _computed(function) if found else frozenset[Node]()
-        for param, symbol in found:
-            if symbol in computed:
-                self[param] = self[symbol]
-                self.symbols.pop(symbol, None)
-                yield param
+    def _merged(self, pairs: Iterable[tuple[Var, PrimVar]]) -> Iterable[Var]:
+        """Give scalars the names of their symbols, which are declared no more, and yield the scalars."""
+        for var, symbol in pairs:
+            self[var] = self[symbol]
+            self.symbols.pop(symbol, None)
+            yield var
 
     def _walk(self, function: BaseFunc) -> None:
         """Collect what has a name, in the order of the text."""
@@ -296,6 +281,45 @@ class FunctionNames(dict[Node, str]):
         if isinstance(node, Var) and hint == "_":
             hint = "v"
         self[node] = self.fresh(hint)
+
+
+def _scalars_with_symbols(function: Function, casts: list[MatchCast]) -> list[tuple[Var, PrimVar]]:
+    """Return the parameters and bindings that define the symbol which stands for them."""
+    found: list[tuple[Var, PrimVar]] = []
+    params = [param for item in preorder(function) if isinstance(item, Function) for param in item.params]
+    earlier: set[PrimVar] = set()
+    for var, type_ in (*((param, param.annotation) for param in params), *((item.var, item.type) for item in casts)):
+        match type_:
+            case PrimType(value=PrimVar() as symbol) if symbol not in earlier:
+                found.append((var, symbol))
+            case _:
+                pass
+        earlier.update(free_symbols(type_))
+    return found
+
+
+def _computed_scalars(function: Function, casts: list[MatchCast]) -> list[tuple[Var, PrimVar]]:
+    """Return the parameters and bindings `a: T.int64` that are computed with: they and their symbols have one name.
+
+    The reader makes the symbol of a scalar if its name stands in arithmetic or in a type; alone it is the variable.
+    """
+    if not casts and not any(isinstance(item.annotation, PrimType) for item in function.params):
+        return []
+    earlier: set[Node] = set()
+    found: list[tuple[Var, PrimVar]] = []
+    for param in function.params:
+        match param.annotation:
+            case PrimType(value=PrimVar() as symbol) if symbol not in earlier and symbol.name == param.name:
+                found.append((param, symbol))
+            case _:
+                pass
+        earlier.update(free_symbols(param.annotation))
+    for symbol, of_symbol in _cast_scalars(casts).items():
+        if len(of_symbol) == 1 and of_symbol[0].var.name == symbol.name and symbol not in earlier:
+            found.append((of_symbol[0].var, symbol))
+    found = _matched_by_name(function, found)
+    computed = _computed(function) if found else frozenset[Node]()
+    return [(var, symbol) for var, symbol in found if symbol in computed]
 
 
 def _cast_scalars(casts: list[MatchCast]) -> dict[PrimVar, list[MatchCast]]:

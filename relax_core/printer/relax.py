@@ -171,11 +171,11 @@ class FunctionPrinter:
         return self._branch(value, target, indent)
 
     def _assigned(self, var: Var, value: Expr | None) -> str:
-        """Show `x: T = ` in front of a value or a match, or nothing; 2026 takes only void values as statements."""
+        """Show `x: T = ` in front of a value or a match, or nothing; since 2025 only void values are statements."""
         type_ = var.annotation if var.annotation is not None else self.types.get(var)
         if var.name != "_" or not self.names.is_discarded(var):
             name = self.names[var]
-        elif var.annotation is None and (self.spelling.name != "2026" or value is None or _is_void(value)):
+        elif var.annotation is None and (not self.spelling.binds_values or value is None or _is_void(value)):
             return ""
         else:
             name = "_"

@@ -1,7 +1,7 @@
 """The words in which the TVMScript dialects differ."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -14,7 +14,9 @@ class Wording:
     """One dialect. Its `name` is that of the year whose grammar it has: 2025 has that of 2023 with other words.
 
     `out_types` and `type_args` are keywords; `out_types` is empty where shapes and dtypes are written instead.
-    `prefix` stands before the names of types.
+    `prefix` stands before the names of types. `merged` are the scalars that have one name with their symbols: those
+    that the reader gives a symbol of that name ("computed"), all, or none. With `binds_values` only void values are
+    statements.
     """
 
     name: Spelling
@@ -28,6 +30,8 @@ class Wording:
     block_attr: str
     prim_func_flags: tuple[str, ...]
     header: tuple[str, ...]
+    merged: Literal["computed", "all", "none"] = "computed"
+    binds_values: bool = False
 
 
 SPELLINGS: Mapping[Spelling, Wording] = MappingProxyType(
@@ -47,15 +51,19 @@ SPELLINGS: Mapping[Spelling, Wording] = MappingProxyType(
             "sblock_attr", ("s_tir=True",),
             ("# from tvm.script import ir as I", "# from tvm.script import tirx as T",
              "# from tvm.script import relax as R"),
+            binds_values=True,
         ),
         "2026": Wording(
             "2026", "I.ir_module", "R.", "R.Any", "out_ty", "ty_args", "sblock", "sblock_alloc_buffer", "sblock_attr",
             ("s_tir=True",),
             ("# from typing import TypeVar", "# from tvm.script import ir as I", "# from tvm.script import tirx as T",
              "# from tvm.script import relax as R"),
+            binds_values=True,
         ),
     }
 )  # fmt: skip
 
-SPELLING_OF: Mapping[Tvm, Spelling] = MappingProxyType({"0.25": "2025", "0.27": "2026"})
-"""The dialect that a version of apache-tvm reads."""
+WORDING_OF: Mapping[Tvm, Wording] = MappingProxyType(
+    {"0.25": replace(SPELLINGS["2025"], merged="none"), "0.27": replace(SPELLINGS["2026"], merged="all")}
+)
+"""The dialect that a version of apache-tvm reads: 0.25 knows no scalar by its variable, 0.27 none by its symbol."""

@@ -9,14 +9,16 @@ from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import Function, Type
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.printer.emitter import Emitter, MarkingEmitter
 from relax_core.printer.literals import attribute, attributes, quoted
 from relax_core.printer.naming import FunctionNames, legal, taken_names
 from relax_core.printer.printed import INDENT, NodeRange, Printed
+from relax_core.printer.readable import readable_in
 from relax_core.printer.relax import FunctionPrinter, implicit_symbols
 from relax_core.printer.relax_expr import expr_printer
-from relax_core.printer.spelling import SPELLINGS, Spelling, Wording
+from relax_core.printer.spelling import SPELLINGS, WORDING_OF, Spelling, Tvm, Wording
 from relax_core.printer.tir import prim_func_printer, signature_symbols
 
 _HIDDEN = (PYTHON_FUNCTIONS, EXTERNAL_FUNCTIONS)
@@ -29,7 +31,15 @@ def print_module(module: IRModule, *, spelling: Spelling = "2026", types: Mappin
     Names are made unique in each function. `types`, as `check.infer` makes them, are shown where the module itself
     declares none.
     """
-    wording, known = SPELLINGS[spelling], _NO_TYPES if types is None else types
+    return _printed(module, SPELLINGS[spelling], _NO_TYPES if types is None else types)
+
+
+def print_for_tvm(module: IRModule, tvm: Tvm) -> Printed:
+    """Print a module for a version of apache-tvm: what it reads has the module's values, if not always its form."""
+    return _printed(readable_in(module, tvm), WORDING_OF[tvm], _NO_TYPES)
+
+
+def _printed(module: IRModule, wording: Wording, known: Mapping[Node, Type]) -> Printed:
 
     def ranges() -> tuple[NodeRange, ...]:
         emitter = MarkingEmitter()
@@ -50,7 +60,7 @@ class _Writer:
         self.types = types
         self.emitter = emitter
         taken = taken_names((self.name, *module.names))
-        self.names = {item: FunctionNames(item.function, taken) for item in module.definitions}
+        self.names = {item: FunctionNames(item.function, taken, spelling.merged) for item in module.definitions}
 
     def text(self) -> str:
         """Return the text."""
@@ -62,6 +72,7 @@ class _Writer:
     def _type_vars(self) -> list[str]:
         """Return the names of the int64 dimensions in signatures."""
         found: set[str] = set()
+        local_symbols: list[tuple[FunctionNames, PrimVar]] = []
         for definition, names in self.names.items():
             match definition.function:
                 case Function() as function:
@@ -69,6 +80,15 @@ class _Writer:
                 case PrimFunc() as function:
                     symbols = signature_symbols(function)
             found.update(names[symbol] for symbol in symbols)
+            local_symbols += (
+                []
+                if isinstance(definition.function, PrimFunc)
+                else [(names, item) for item in names.symbols if item not in symbols]
+            )
+        for names, symbol in local_symbols:
+            # TVM takes `n = T.int64()` below `n = TypeVar("n")` for another value of the same name.
+            while names[symbol] in found:
+                names[symbol] = names.fresh(names[symbol])
         return sorted(found)
 
     def _class(self) -> str:

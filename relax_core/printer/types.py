@@ -81,7 +81,7 @@ class TypePrinter(TypeNotation):
         return name if type_.ndim is None else f"{name}(ndim={type_.ndim})"
 
     def prim(self, type_: PrimType) -> str:
-        if type_.value is not None:
+        if type_.value is not None and self.spelling.merged != "all":
             return f"R.Prim(value={self.dim(type_.value)})"
         is_plain = self.spelling.name == "2026" and type_.dtype not in ("string", "handle", "void")
         return f"T.{type_.dtype}" if is_plain else f'R.Prim("{type_.dtype}")'

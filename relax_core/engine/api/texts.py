@@ -14,8 +14,8 @@ from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.printer.ast import print_ast
 from relax_core.printer.relay_text.module import print_relay
-from relax_core.printer.spelling import SPELLING_OF, Spelling, Tvm
-from relax_core.printer.tvmscript import print_module
+from relax_core.printer.spelling import Spelling, Tvm
+from relax_core.printer.tvmscript import print_for_tvm, print_module
 
 __all__ = ["CompileError", "Diagnostic", "RunError", "check", "parse", "parse_all", "script", "structural_equal"]
 
@@ -65,12 +65,12 @@ def script(
     """Print a module, such that `parse(script(m))` is structurally equal to `m`, or as a tree of nodes ("ast").
 
     The dialect is the module's own if it is not given; each language is printed as itself only.
-    `tvm` is the version of apache-tvm that shall read the text; it decides the spelling.
+    `tvm` is the version of apache-tvm that shall read the text: it decides the spelling, and where that version has
+    another form, as 0.27 has for the scalars of `call_tir`, the module that is read is equal in value only.
     """
-    spelling = spelling if tvm is None else SPELLING_OF[tvm]
     match dialect or ("relay" if dialect_of(module) == "relay" else "tvmscript"):
         case "tvmscript":
-            return print_module(module, spelling=spelling).text
+            return (print_module(module, spelling=spelling) if tvm is None else print_for_tvm(module, tvm)).text
         case "relay":
             return print_relay(module).text
         case "ast":

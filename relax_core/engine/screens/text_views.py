@@ -22,8 +22,7 @@ from relax_core.present.models import StageDetail
 from relax_core.present.problems import problem_of
 from relax_core.printer.ast import print_ast
 from relax_core.printer.relay_text.module import print_relay
-from relax_core.printer.spelling import SPELLING_OF
-from relax_core.printer.tvmscript import print_module
+from relax_core.printer.tvmscript import print_for_tvm, print_module
 from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.objects.values import show
 from relax_core.vm.recording.trace import Trace
@@ -55,8 +54,9 @@ def _printed(message: Script, module: IRModule) -> str:
             hint = "print it with --dialect relay"
             raise CompileError((Diagnostic("EN006", "a Relay module cannot be printed as TVMScript", hint=hint),))
         case "tvmscript":
-            spelling = SPELLING_OF[message.tvm] if message.tvm else message.spelling
-            return print_module(module, spelling=spelling).text
+            if message.tvm:
+                return print_for_tvm(module, message.tvm).text
+            return print_module(module, spelling=message.spelling).text
         case "ast":
             return print_ast(module).text
         case "relay":
