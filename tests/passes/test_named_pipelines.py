@@ -78,15 +78,6 @@ def test_a_pipeline_of_relax_wants_relax() -> None:
     assert len(parse_pipeline("RelayToRelax, zero", "relay")) == 6
 
 
-def test_cuda_graphs_are_refused() -> None:
-    (stage,) = rc.run_pipeline(parse(TEXT), "RewriteCUDAGraph(use_cuda_graph=True)")
-    assert [item.code for item in stage.diagnostics] == ["PS018"]
-    (stage,) = rc.run_pipeline(parse(TEXT), "RewriteCUDAGraph")
-    assert [item.message for item in stage.remarks] == [
-        "nothing is captured as a CUDA graph: use_cuda_graph is not set"
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "operators"), [("DispatchSampling", {"sort", "cumsum"}), ("DispatchSortScan", {"matmul", "add"})]
 )

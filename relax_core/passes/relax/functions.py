@@ -1,10 +1,11 @@
 """Apply rules to each Relax function of a module, with what such rules commonly make."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from relax_core.ir.expr import (
     VOID,
+    Binding,
     BindingBlock,
     Call,
     DataflowBlock,
@@ -25,8 +26,8 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node
-from relax_core.ir.prim import PrimExpr, StringImm, const
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import PrimExpr, PrimVar, StringImm, const
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions
@@ -44,6 +45,22 @@ def rewrite_functions(
     return change_functions(
         module, ctx, lambda var, function: ctx.rewrite(function, *rules_for(var, function), kinds=kinds)
     )
+
+
+def copied_function(
+    function: Function, symbols: Mapping[PrimVar, PrimExpr], ctx: PassContext
+) -> tuple[Function, dict[Var, Var]]:
+    """Return a copy of a function with variables and symbolic dimensions of its own, and the variables by the old."""
+    first = ctx.substitute(function, None, symbols) if symbols else function
+    olds, middles = list(_bound(function)), list(_bound(first))
+    news = {var: ctx.derive(replace(var), old) for old, var in zip(olds, middles, strict=True)}
+    made = ctx.substitute(first, dict(news))
+    return made, {old: news[middle] for old, middle in zip(olds, middles, strict=True)}
+
+
+def _bound(function: Function) -> Iterator[Var]:
+    yield from function.params
+    yield from (item.var for item in preorder(function) if isinstance(item, Binding))
 
 
 def join_blocks(node: Node) -> Node | None:

@@ -198,6 +198,18 @@ def call_tir_dyn(context: Context, kernel: Closure, *args: Any) -> None:
     context.invoke(kernel, (*args[:-1], *args[-1]))
 
 
+def cached_alloc(context: Context, machine: Value, function: Value, index: int) -> Value:
+    """`cuda_graph.get_cached_alloc(%vm, function, index)`: what `function` allocates, here anew for each call."""
+    return context.invoke(callable_value(function), ())
+
+
+def run_or_capture(
+    context: Context, machine: Value, function: Value, args: tuple[Value, ...], index: int, key: Value = None
+) -> Value:
+    """`cuda_graph.run_or_capture(%vm, function, arguments, index, shape)`: call `function`; no graph is made."""
+    return context.invoke(callable_value(function), args)
+
+
 def box_prim(context: Context, value: Value, dtype: DTypeValue) -> Array:
     """`box_prim(value, dtype)`: a tensor of rank 0 that holds a host scalar."""
     if not isinstance(value, bool | int | float | np.generic):
@@ -273,6 +285,8 @@ BUILTINS: Mapping[str, BuiltinFunction] = MappingProxyType(
         "vm.builtin.tuple_getitem": tuple_getitem,
         "vm.builtin.make_closure": make_closure,
         "vm.builtin.invoke_closure": invoke_closure,
+        "vm.builtin.cuda_graph.get_cached_alloc": cached_alloc,
+        "vm.builtin.cuda_graph.run_or_capture": run_or_capture,
         "vm.builtin.box_prim": box_prim,
         "vm.builtin.unbox_scalar": unbox_scalar,
         "vm.builtin.reshape": reshape,

@@ -13,7 +13,15 @@ _ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"
 _CALL_DYNAMICALLY: Final = "vm.builtin.call_tir_dyn"
 _BUILTIN: Final = "vm.builtin."
 _READING: Final = frozenset(
-    _BUILTIN + name for name in ("read_if_cond", "unbox_scalar", "tensor_to_shape", "to_device", "call_tir_dyn")
+    _BUILTIN + name
+    for name in (
+        "read_if_cond",
+        "unbox_scalar",
+        "tensor_to_shape",
+        "to_device",
+        "call_tir_dyn",
+        "cuda_graph.run_or_capture",
+    )
 )
 """Builtins that read elements of a tensor; all others only pass it on."""
 

@@ -29,7 +29,13 @@ from relax_core.vm.objects.values import item_bytes
 
 Kind = Literal["call", "closure", "kernel", "builtin", "outside", "return", "jump"]
 
-RE_ENTERING = frozenset(("vm.builtin.call_tir_dyn",))
+RE_ENTERING = frozenset(
+    (
+        "vm.builtin.call_tir_dyn",
+        "vm.builtin.cuda_graph.get_cached_alloc",
+        "vm.builtin.cuda_graph.run_or_capture",
+    )
+)
 HEAP = "vm.builtin.alloc_shape_heap"
 ON_HEAP = frozenset((HEAP, "vm.builtin.match_shape", "vm.builtin.match_prim_value"))
 SEEN_BY_RECORDER = frozenset(

@@ -1,6 +1,6 @@
 """Add to a module the function that computes the gradient of another one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -34,6 +34,7 @@ from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax.closures.result_types import map_symbols
+from relax_core.passes.relax.functions import copied_function
 from relax_core.passes.relax.operators.calls import dtype
 from relax_core.passes.relax.training.expressions import Expressions, op
 from relax_core.passes.relax.training.gradient_rules import RULES, GradientSite
@@ -93,7 +94,7 @@ class _Differentiation:
         self.options = options
         self.original = function
         symbols: dict[PrimVar, PrimExpr] = {item: PrimVar(item.name, item.dtype) for item in free_symbols(function)}
-        copied, self.new_of = _copy(function, symbols, ctx)
+        copied, self.new_of = copied_function(function, symbols, ctx)
         self.params = copied.params
         self.block, self.result = self.parts(copied)
         types = {new: map_symbols(type_of[old], symbols) for old, new in self.new_of.items()}
@@ -320,20 +321,6 @@ def _is_float(type_: Type | None) -> bool:
             return all(map(_is_float, fields))
         case _:
             return False
-
-
-def _copy(function: Function, symbols: Mapping[PrimVar, PrimExpr], ctx: PassContext) -> tuple[Function, dict[Var, Var]]:
-    """Return a copy of a function with variables and symbolic dimensions of its own, and the variables by the old."""
-    first = ctx.substitute(function, None, symbols) if symbols else function
-    olds, middles = list(_bound(function)), list(_bound(first))
-    news = {var: ctx.derive(replace(var), old) for old, var in zip(olds, middles, strict=True)}
-    made = ctx.substitute(first, dict(news))
-    return made, {old: news[middle] for old, middle in zip(olds, middles, strict=True)}
-
-
-def _bound(function: Function) -> Iterator[Var]:
-    yield from function.params
-    yield from (item.var for item in preorder(function) if isinstance(item, Binding))
 
 
 def _needed(bindings: Iterable[Binding], result: Expr) -> list[Binding]:
