@@ -18,5 +18,6 @@ def without_redundancy(before: IRModule, module: IRModule, ctx: PassContext) -> 
     plain = (type(item) is BindingBlock for _, function in module.relax_functions for item in preorder(function))
     if module is before and not any(plain):
         return module
-    shared = eliminate_common_subexpr.shared(module, CSEOptions(), ctx)
+    # What is the same is often so only by the names of its parts.
+    shared = eliminate_common_subexpr.shared(canonicalize_bindings.canonicalized(module, ctx), CSEOptions(), ctx)
     return without_unused(canonicalize_bindings.canonicalized(shared, ctx), ctx)

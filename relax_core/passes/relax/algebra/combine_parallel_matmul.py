@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from relax_core.ir.expr import (
     Binding,
+    BindingBlock,
     Call,
     DataflowBlock,
     Dims,
@@ -30,10 +31,9 @@ from relax_core.ir.rewriting.builder import Emitter, names_in
 from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax.dead_code_elimination import DCEOptions
-from relax_core.passes.relax.dead_code_elimination import run as eliminate_dead_code
 from relax_core.passes.relax.functions import integer
 from relax_core.passes.relax.operators.calls import dtype, ints, op_call
+from relax_core.passes.relax.redundancy import without_redundancy
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu")
 Check: TypeAlias = Callable[[Expr, list[Expr], list[Expr], Mapping[Var, Expr]], bool]
@@ -49,8 +49,9 @@ class CombineParallelMatmulOptions:
 def run(module: IRModule, options: CombineParallelMatmulOptions, ctx: PassContext) -> IRModule:
     """Write `x a` and `x b` as the parts of `x (a, b)`, with what all branches do next: a bias, an activation.
 
-    Only in dataflow blocks. Where TVM stops with an error, at products of vectors and biases that are repeated, the
-    products stay, or the biases are added to the parts.
+    In dataflow blocks, also those of branches, and in other blocks of functions without side effects. Where TVM stops
+    with an error, at products of vectors and biases that are repeated, the products stay, or the biases are added to
+    the parts. Products with constants, which TVM leaves, are combined.
     """
     type_of = ctx.types(module)
 
@@ -59,14 +60,16 @@ def run(module: IRModule, options: CombineParallelMatmulOptions, ctx: PassContex
 
         def combine(node: Node) -> Node | None:
             """Rule: several products of a matrix -> the parts of one product."""
-            if not isinstance(node, DataflowBlock):
+            is_dataflow = isinstance(node, DataflowBlock)
+            if not isinstance(node, BindingBlock) or not (is_dataflow or function.is_pure):
                 return None
-            return _Block(node, Emitter(names, is_dataflow=True), type_of, options.check, ctx).combined()
+            emitter = Emitter(names, is_dataflow=is_dataflow)
+            return _Block(node, emitter, type_of, options.check, ctx).combined()
 
         return ctx.rewrite(function, combine)
 
     changed = change_functions(module, ctx, change)
-    return changed if changed is module else eliminate_dead_code(changed, DCEOptions(), ctx)
+    return changed if changed is module else without_redundancy(module, changed, ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +98,16 @@ class _Branch:
 
 @dataclass(slots=True)
 class _Block:
-    """A dataflow block whose products of one matrix are combined."""
+    """A block whose products of one matrix are combined."""
 
-    block: DataflowBlock
+    block: BindingBlock
     emitter: Emitter
     type_of: Mapping[Node, Type]
     check: Check | None
     ctx: PassContext
     users: dict[Node, list[VarBinding]] = field(default_factory=dict[Node, list[VarBinding]])
 
-    def combined(self) -> DataflowBlock | None:
+    def combined(self) -> BindingBlock | None:
         for item in self.bindings():
             for var in dict.fromkeys(free_vars(item.value)):
                 self.users.setdefault(var, []).append(item)
@@ -113,7 +116,14 @@ class _Block:
         for item in self.bindings():
             if is_op_call(item.value, "relax.matmul"):
                 by_matrix.setdefault(item.value.args[0], []).append(self.branch(item, item.value.args[1]))
-        for matrix, branches in by_matrix.items():
+        for matrix, found in by_matrix.items():
+            products: set[Node] = {item.product.var for item in found}
+            branches = [
+                item
+                if item.bias is None or not products & self.sources(item.bias)
+                else _Branch(item.product, item.weight)
+                for item in found
+            ]
             for group in self.groups(matrix, branches):
                 bindings = self.with_group(bindings, matrix, group)
         is_same = len(bindings) == len(self.block.bindings)

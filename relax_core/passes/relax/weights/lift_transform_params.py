@@ -23,6 +23,7 @@ from relax_core.ir.expr import (
     Type,
     Var,
     VarBinding,
+    is_op_call,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
@@ -81,6 +82,9 @@ def run(module: IRModule, options: LiftTransformParamsOptions, ctx: PassContext)
     return without_unused(canonical, ctx, {item.var.name for item in added})
 
 
+_STOP = "relax.builtin.stop_lift_params"
+
+
 @dataclass(frozen=True, slots=True)
 class _Split:
     """A function, its weights, and the bindings that depend on nothing else; those of `copied` on no weight either."""
@@ -110,6 +114,11 @@ def _split(var: GlobalVar, function: Function, type_of: Mapping[Node, Type], ctx
     for binding in _dataflow_bindings(function):
         used = free_vars(binding.value)
         if isinstance(binding.value, Function) or not (known | constants.keys()).issuperset(used):
+            continue
+        if is_op_call(binding.value, _STOP):
+            ctx.remark(
+                binding, "missed", f"{binding.var.name} stays: the program says so by R.builtin.stop_lift_params"
+            )
             continue
         if constants.keys() >= {*used}:
             if not free_symbols(binding):
@@ -232,6 +241,10 @@ class _Group:
             """Rule: step that depends on weights only -> nothing."""
             return () if node in gone or (isinstance(node, BindingBlock) and not node.bindings) else None
 
+        def pass_on(node: Node) -> Node | None:
+            """Rule: stop_lift_params(x) -> x."""
+            return node.args[0] if is_op_call(node, _STOP) else None
+
         own: dict[Var, Expr] = {}
         for steps in self.outputs:
             var = steps[index].var
@@ -244,7 +257,7 @@ class _Group:
             *(split.weights[place] for place in self.direct),
             *(steps[index].var for steps in self.outputs),
         )
-        function = ctx.rewrite(split.function, drop, join_blocks)
+        function = ctx.rewrite(split.function, drop, pass_on, join_blocks)
         made = replace(function, params=params, body=_with_result(function, ctx))
         ctx.log.rebuilt(function, made)
         return ctx.substitute(made, own)
