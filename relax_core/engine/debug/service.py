@@ -189,7 +189,7 @@ def _as_written(program: Program, context: RequestContext) -> PrintedStage:
 
     def make(module: IRModule) -> Executable:
         is_finished = is_printed(program.text) and program.pipeline is None
-        return build_executable(with_entries(module), passes="" if is_finished else program.pipeline)
+        return build_executable(with_entries(module, program.entry), passes="" if is_finished else program.pipeline)
 
     return PrintedStage(program.name, _key(program), program.text, read, read, build, make)
 
@@ -204,7 +204,7 @@ def _as_printed(program: Program, known: KnownFunctions, context: RequestContext
         errors = tuple(item for item in check(module) if item.severity == "error")
         if errors:
             raise CompileError(errors)
-        return build_as_is(with_entries(module))
+        return build_as_is(with_entries(module, program.entry))
 
     return replace(_as_written(program, context), read=read, lower=lower)
 
@@ -223,7 +223,7 @@ def _key(program: Program) -> Program:
 def _lowered(source: ProgramSource) -> Built:
     # A pass of ours might repair what is to be judged, so that no more of them run than the machine needs.
     source.require_sound()
-    return build_as_is(with_entries(source.module))
+    return build_as_is(with_entries(source.module, source.program.entry))
 
 
 def _dump(message: DumpOf, opened: OpenProgram, context: RequestContext) -> Dumped:

@@ -95,7 +95,7 @@ class Compilation:
         if self._executable is None:
             stages = self.complete(report, is_cancelled)
             report(Progress("Making bytecode"))
-            module = with_entries(final_module(self.source.module, stages))
+            module = with_entries(final_module(self.source.module, stages), self.source.program.entry)
             self._executable = compile_module(module, self.log(), as_in=self.source.program.as_in)
         return self._executable
 

@@ -1,4 +1,4 @@
-"""Prim funcs as what runs: a Relax function around each, which gives it buffers and returns those that it writes."""
+"""Prim funcs as what runs: a Relax function around each, which returns the buffers that it writes, and its value."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -57,19 +57,18 @@ def declared(function: PrimFunc) -> Function:
     return Function(params, Tuple(()), span=function.span)
 
 
-def with_entries(module: IRModule) -> IRModule:
-    """Return `module` with a Relax function around each prim func, if it has no Relax function of its own.
+def with_entries(module: IRModule, entry: str = "") -> IRModule:
+    """Return `module` with a Relax function around each prim func; if it has Relax functions, around `entry` alone.
 
     The functions take tensors of any shape: the prim funcs check them.
     """
-    if module.relax_functions:
-        return module
+    names = (entry,) if module.relax_functions else module.names
     added = [
         Definition(GlobalVar(entry_name(module, item.var.name)), _around(item.var, item.function))
         for item in module
-        if isinstance(item.function, PrimFunc) and can_run(item.function)
+        if item.var.name in names and isinstance(item.function, PrimFunc) and can_run(item.function)
     ]
-    return module.with_definitions(*added)
+    return module.with_definitions(*added) if added else module
 
 
 def _around(var: GlobalVar, function: PrimFunc) -> Function:
@@ -78,9 +77,10 @@ def _around(var: GlobalVar, function: PrimFunc) -> Function:
         Var(_name(function, param), _type(function, param, frozenset(), has_shape=False), span=span)
         for param in function.params
     )
-    written = tuple(params[position] for position in written_params(function))
-    result: Expr = written[0] if len(written) == 1 else Tuple(written, span=span)
     call = VarBinding(Var("_", span=span), Call(var, params, span=span), span=span)
+    returned = () if function.ret_dtype in (None, "void") else (call.var,)
+    given = (*(params[position] for position in written_params(function)), *returned)
+    result: Expr = given[0] if len(given) == 1 else Tuple(given, span=span)
     body = SeqExpr((BindingBlock((call,), span=span),), result, span=span)
     return Function(params, body, is_pure=False, span=span)
 

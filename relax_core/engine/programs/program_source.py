@@ -159,8 +159,8 @@ class ProgramSource:
         wanted = self.program.entry or ("main" if "main" in functions else "")
         if wanted:
             if wanted not in functions:
-                hint = f"functions: {', '.join(functions)}" if functions else ""
-                raise RunError((Diagnostic("EN005", f"there is no Relax function `{wanted}`", hint=hint),))
+                hint = f"functions: {', '.join(self.module.names)}" if functions else ""
+                raise RunError((Diagnostic("EN005", f"there is no function `{wanted}`", hint=hint),))
             return wanted, functions[wanted]
         names = self.entries()
         if not names:
@@ -170,9 +170,9 @@ class ProgramSource:
         return names[0], functions[names[0]]
 
     def prim_entry(self) -> tuple[str, PrimFunc] | None:
-        """Return the prim func that runs, `None` if the module has Relax functions, or no prim func at all."""
+        """Return the prim func that runs, `None` if it is a Relax function: with such, one that is named only."""
         functions = {var.name: function for var, function in self.module.prim_funcs}
-        if self.module.relax_functions or not functions:
+        if not functions or (self.module.relax_functions and self.program.entry not in functions):
             return None
         wanted = self.program.entry or ("main" if "main" in functions else "")
         if wanted and wanted not in functions:

@@ -80,7 +80,9 @@ def count(asked: Asked, what: str) -> str:
 def figure(asked: Asked, words: str) -> str:
     """Return what one call of the entry costs at a stage."""
     entry, _ = asked.opened.source.entry()
-    found = costs_of(with_entries(asked.module), entry, dict(asked.opened.source.program.sizes))
+    found = costs_of(
+        with_entries(asked.module, asked.opened.source.program.entry), entry, dict(asked.opened.source.program.sizes)
+    )
     return str(getattr(found, FIGURES[words]))
 
 

@@ -48,7 +48,7 @@ def _rows(opened: OpenProgram, context: RequestContext, entry: str, sizes: Mappi
         after = operators_of(module)
         added, removed = (tuple(item.most_common()) for item in (after - before, before - after))
         before = after
-        row = _row(number, name, with_entries(module), entry, sizes)
+        row = _row(number, name, with_entries(module, opened.source.program.entry), entry, sizes)
         yield msgspec.structs.replace(row, added=added, removed=removed)
 
 

@@ -96,7 +96,7 @@ def _written(opened: OpenProgram, trace: Trace) -> tuple[WrittenBuffer, ...]:
     names = [param.name for param in declared(function).params]
     return tuple(
         WrittenBuffer(names[place], show(to_value(args[place])), show(after))
-        for place, after in zip(positions, results, strict=True)
+        for place, after in zip(positions, results, strict=False)
     )
 
 
