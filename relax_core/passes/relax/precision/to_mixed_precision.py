@@ -54,11 +54,12 @@ def run(module: IRModule, options: ToMixedPrecisionOptions, ctx: PassContext) ->
 
     An operator of the policy "always" gets float16. One of "follow" gets it if all its arguments have it, or are
     constants that it holds, and else float32; all others get what they had. A value that only operators of "always"
-    use is kept in float16; results of functions and outputs of blocks keep their dtype. Each use casts for itself,
-    so that casts can be fused.
+    use is kept in float16, but not in branches; results of functions and outputs of blocks keep their dtype. Each use
+    casts for itself, so that casts can be fused.
 
-    apache-tvm also casts a parameter in blocks that do not use it, and, where a later block uses an output in float16
-    only, leads that block to a variable of the earlier one; here the later block casts the output.
+    apache-tvm also casts a parameter in blocks that do not use it, gives products of integers a result in float16, and,
+    where a later block uses an output in float16 only, leads that block to a variable of the earlier one; here the
+    later block casts the output. It stops at an operator of "follow" with scalars, and at `call_tir`.
     """
     type_of = ctx.types(module)
 
@@ -84,12 +85,13 @@ def _function(function: Function, known: _KnownValue) -> Function:
     narrow = {item: _narrowed(item, known) for item in function.params if item.name in known.options.fp16_input_names}
     narrow = {old: new for old, new in narrow.items() if new is not old}
     params = tuple(narrow.get(item, item) for item in function.params)
+    outer = frozenset(function.body.blocks if isinstance(function.body, SeqExpr) else ())
 
     def block(node: Node) -> Node | None:
         """Rule: operators on float32 -> operators on float16, with casts between them."""
-        return (
-            _PrecisionBlock(node, known, params, dict(narrow)).rewritten() if isinstance(node, DataflowBlock) else None
-        )
+        if not isinstance(node, DataflowBlock):
+            return None
+        return _PrecisionBlock(node, known, params, dict(narrow), keeps=node in outer).rewritten()
 
     new = ctx.rewrite(function, block)
     if not narrow:
@@ -118,11 +120,18 @@ class _PrecisionBlock(RetypedBlock):
     """A dataflow block while casts are put into it."""
 
     def __init__(
-        self, block: DataflowBlock, known: _KnownValue, params: tuple[Var, ...], current: dict[Var, Expr]
+        self,
+        block: DataflowBlock,
+        known: _KnownValue,
+        params: tuple[Var, ...],
+        current: dict[Var, Expr],
+        *,
+        keeps: bool,
     ) -> None:
         super().__init__(block, known.ctx, known.type_of, known.names)
         self.known = known
         self.current = current
+        self.keeps = keeps
         used = frozenset(free_vars(block))
         olds = {new: old for old, new in current.items()}
         self.params = tuple(old for old in (olds.get(item, item) for item in params) if old in used)
@@ -140,6 +149,8 @@ class _PrecisionBlock(RetypedBlock):
 
     def keep_narrow(self, var: Var) -> None:
         """Cast what operators of the policy "always" alone use, as soon as it is there."""
+        if not self.keeps:
+            return
         now = self.current.get(var, var)
         cast = self.converted(now, _narrow(self.type(now), self.known.needs.of(var)))
         if cast is not now:
