@@ -89,10 +89,9 @@ def run(module: IRModule, options: ConvertLayoutOptions, ctx: PassContext) -> IR
     cannot, results and outputs of blocks get the order of the text, by `permute_dims`. Of two operands the one of fewer
     axes decides, the first of two with equally many.
 
-    apache-tvm takes a field that leaves a block out of a copy of the whole tuple. It stops at the fields of a `dropout`
-    and at a `stack` behind a convolution, permutes a scalar, repeats all elements in the order in which they are
-    stored, and reads what `scatter_nd` indexes in the wrong order; here these are right. Packed layouts, such as
-    NCHW4c, are refused.
+    apache-tvm stops at the fields of a `dropout` and at a `stack` behind a convolution, permutes a scalar, repeats all
+    elements in the order in which they are stored, and reads what `scatter_nd` indexes in the wrong order; here these
+    are right. Packed layouts, such as NCHW4c, are refused; apache-tvm 0.27 breaks down on them.
     """
     type_of = ctx.types(module)
 
@@ -179,6 +178,10 @@ class _LayoutBlock(RetypedBlock):
                 return self.cast(binding, self.now(value), stored_type(type_, self.layout(value)))
             case VarBinding(value=Call() as call):
                 return self.call(binding, call)
+            case VarBinding(value=TupleGetItem(tuple_value=whole) as value) if not is_inside:
+                # As in apache-tvm, what leaves the block is a field of the whole tuple in the order of the text.
+                fields = self.stored(whole, self.initial(whole))
+                return self.ended(binding, replace(value, tuple_value=fields), *(self.initial(value),) * 2)
             case VarBinding(value=(Tuple() | TupleGetItem()) as value):
                 have = self.part(value)
                 return self.ended(binding, self.now(value), have, have if is_inside else self.initial(value))
