@@ -239,13 +239,13 @@ class _Storages:
     def needs(self, token: _Token) -> tuple[tuple[str, ...], PrimExpr]:
         """Return the kind of memory of a tensor, and its size in bytes."""
         dims, dtype, device, scope = _allocated(token)
-        sizes = tuple(replace_symbols(dim, self.bounds) if self.is_bounded(dims) else dim for dim in dims.values)
+        sizes = tuple(replace_symbols(dim, self.bounds) if self.is_bounded(dim) else dim for dim in dims.values)
         kind = tuple(str(getattr(getattr(item, "value", None), "value", item)) for item in (device, scope))
         return (*kind, dtype.value), _product(dtype_bytes(dtype.value), sizes)
 
-    def is_bounded(self, dims: ShapeExpr) -> bool:
-        """Tell whether the size of a tensor is largest where its symbols are, and how large these may be."""
-        return set(free_symbols(dims)) <= set(self.bounds) and all(map(_is_rising, dims.values))
+    def is_bounded(self, dim: PrimExpr) -> bool:
+        """Tell whether a dimension is largest where its symbols are, and how large these may be."""
+        return set(free_symbols(dim)) <= set(self.bounds) and _is_rising(dim)
 
     def fitting(self, key: tuple[str, ...], size: PrimExpr) -> _Storage | None:
         """Return the smallest storage that is large enough, or else the largest, which grows."""
