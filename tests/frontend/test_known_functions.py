@@ -29,6 +29,12 @@ SCALED = """    @R.function
         return R.add(x, metadata["ir.GenericConst"][0])
 
 """
+EMITTED = """    @R.function
+    def emitted(x: R.Tensor((4,), "float32")):
+        y = R.emit_te(lambda a: te.compute(a.shape, lambda i: a[i] + 1.0), x)
+        return y
+
+"""
 HALF = """    @R.function
     def half(x: R.Prim("int64")) -> {type}:
         return x
@@ -58,6 +64,7 @@ def placed(item: Definition) -> list[tuple[int, int] | None]:
         (ONE + TWO + MAIN, ONE + TWO + MAIN, ("one", "two", "main")),
         (ONE + TWO + MAIN, "    # a remark\n" + TWICE + TWO + MAIN, ()),
         (ONE + TWO + MAIN, TWICE + TWO + MAIN, ("two", "main")),
+        (ONE + EMITTED, ONE + EMITTED, ("one",)),
         (ONE + TWO + MAIN, MAIN + TWO + ONE, ("two", "one")),
         (ONE + TWO + MAIN, ONE + TWO + MAIN.replace("z", "w"), ("one", "two")),
         (ONE + TWO, ONE + TWO + MAIN, ("one", "two")),

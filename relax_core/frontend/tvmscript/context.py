@@ -14,6 +14,7 @@ from relax_core.source import Source, Span
 if TYPE_CHECKING:
     from relax_core.frontend.tvmscript.known import KnownFunctions
     from relax_core.ir.expr import GlobalVar
+    from relax_core.ir.tir import PrimFunc
 
 Place = ast.AST | Span
 _WITH_END = (ast.expr, ast.stmt, ast.arg)
@@ -36,9 +37,10 @@ class Context:
     `cut_names` maps lines to the names that statements cut for a syntax error would have defined. `tables` are the
     metadata tables by name; `macros` are those defined around the modules, and `expanded` counts the statements that
     calls of Relax's have made; `noted` remembers what is reported only once. `is_2022` tells the dialect of the module
-    that is read, and `inner_functions` are its prim funcs inside of Relax functions. `plain` maps names in the syntax
-    tree to the words that they abbreviate, and `plain_text` is the text with these names. `undefined` maps diagnostics
-    to the undefined names that they are about.
+    that is read, and `inner_functions` are its prim funcs inside of Relax functions, `made` those that its tensor
+    expressions make. `python` are the Python functions around the modules, which `R.emit_te` may name. `plain` maps
+    names in the syntax tree to the words that they abbreviate, and `plain_text` is the text with these names.
+    `undefined` maps diagnostics to the undefined names that they are about.
     `script` is what there is to read: the text without the functions that are `known`.
     """
 
@@ -54,6 +56,8 @@ class Context:
     expanded: int = 0
     is_2022: bool = False
     inner_functions: dict["GlobalVar", ast.FunctionDef] = field(default_factory=dict["GlobalVar", ast.FunctionDef])
+    made: dict["GlobalVar", "PrimFunc"] = field(default_factory=dict["GlobalVar", "PrimFunc"])
+    python: dict[str, "ast.FunctionDef | ast.Lambda"] = field(default_factory=dict[str, "ast.FunctionDef | ast.Lambda"])
     plain: Mapping[str, str] = field(default_factory=dict[str, str])
     plain_text: str = ""
     undefined: dict[Diagnostic, str] = field(default_factory=dict[Diagnostic, str])

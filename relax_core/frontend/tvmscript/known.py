@@ -123,7 +123,8 @@ class KnownFunctions:
 def _leans(chunk: _Chunk) -> bool:
     """Tell whether a function leans on more than its own words and the other functions' headers, such as on tensors."""
     words = chunk.words
-    return "\n        @" in words or "check_well_formed" in words or _TENSORS.search(words) is not None
+    makes_others = "\n        @" in words or "emit_te(" in words
+    return makes_others or "check_well_formed" in words or _TENSORS.search(words) is not None
 
 
 def _blank(words: str) -> str:

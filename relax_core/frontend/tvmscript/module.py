@@ -1,6 +1,7 @@
 """Read a file: its modules, free-standing functions, and what surrounds them."""
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -98,7 +99,7 @@ def _modules(context: Context, group: Surrounding) -> list[IRModule]:
             case _ if _stands_for_something(context, statement) or _is_understood_import(statement):
                 pass
             case _:
-                skipped.append(statement)
+                skipped += () if _is_kept(context, statement) else (statement,)
     _note_skipped(context, skipped)
     if alone:
         span = context.span(alone[0]).to(context.span(alone[-1]))
@@ -136,6 +137,21 @@ def _type_var_dtype(context: Context, statement: ast.stmt) -> str:
         if is_dtype(short):
             return short
     return "int64"
+
+
+def _is_kept(context: Context, statement: ast.stmt) -> bool:
+    """Keep a Python function that `R.emit_te` names."""
+    match statement:
+        case ast.FunctionDef(name=name, decorator_list=[]):
+            function: ast.FunctionDef | ast.Lambda = statement
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as function):
+            pass
+        case _:
+            return False
+    if re.search(rf"\bemit_te\(\s*{name}\b", context.script) is None:
+        return False
+    context.python[name] = function
+    return True
 
 
 def _stands_for_something(context: Context, statement: ast.stmt) -> bool:
@@ -233,6 +249,8 @@ def _module(
         marked = _Marked(node, read_decorator(context, node.decorator_list[0]), var)
         definitions.append(_definition(context, scope, marked))
     context.inner_functions.clear()
+    definitions += [Definition(var, function, span=function.span) for var, function in context.made.items()]
+    context.made.clear()
     made = tuple(item for item in definitions if item is not None)
     made = made if context.known is None else context.known.complete(made, scope)
     is_checked = all(item.decorator.is_checked for item in functions.values())

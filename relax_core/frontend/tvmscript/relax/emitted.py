@@ -1,11 +1,13 @@
 """Read `R.emit_te(topi.add, x, y)`: the operator of the same meaning, which LegalizeOps makes a prim func of.
 
 TVM runs the Python function when it reads the text, and has a `call_tir` of what it returns. TOPI's functions whose
-arguments are those of an operator are known here; any other function is Python, which is never run.
+arguments are those of an operator are known here; a lambda or function of the text is read as data, its `te.compute` as
+prim funcs; any other function is Python, which is never run.
 """
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -13,7 +15,8 @@ from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.names import dotted
 from relax_core.frontend.tvmscript.relax.op_calls import call_operator
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
-from relax_core.ir.expr import Call
+from relax_core.frontend.tvmscript.te.functions import TeFunction
+from relax_core.ir.expr import Expr
 from relax_core.ops import find
 
 _SAME: Final = (
@@ -68,7 +71,7 @@ Those whose results have another dtype (`argmax`, int32 there), or another meani
 _OPTIONS: Final = ("primfunc_name_hint", "primfunc_attrs", "te_grad_name", "te_grad_kwargs")
 
 
-def emitted(reader: RelaxReader, node: ast.Call) -> Call:
+def emitted(reader: RelaxReader, node: ast.Call) -> Expr:
     """Read a call of `R.emit_te`.
 
     Raises:
@@ -81,6 +84,8 @@ def emitted(reader: RelaxReader, node: ast.Call) -> Call:
         case _:
             words = []
     spec = find(f"relax.{words[0]}") if words else None
+    if spec is None and (function := _function(reader, node)) is not None:
+        return _computed(reader, node, function)
     if spec is None:
         raise context.unsupported(node, *_refusal(node))
     if "emit_te" not in context.noted:
@@ -95,6 +100,31 @@ def emitted(reader: RelaxReader, node: ast.Call) -> Call:
     for item in named:
         ast.copy_location(item, item.value)
     return call_operator(reader, ast.copy_location(ast.Call(node.func, [], named), node), spec)
+
+
+def _function(reader: RelaxReader, node: ast.Call) -> ast.Lambda | ast.FunctionDef | None:
+    """Return the function of tensor expressions that a call names, `None` if the text has no such."""
+    match node.args:
+        case [ast.Lambda() as function, *_]:
+            return function
+        case [ast.Name(id=name), *_]:
+            return reader.context.python.get(name)
+        case _:
+            return None
+
+
+def _computed(reader: RelaxReader, node: ast.Call, function: ast.Lambda | ast.FunctionDef) -> Expr:
+    """Read a call of a function whose text is at hand."""
+    context = reader.context
+    if "emit_te of Python" not in context.noted:
+        context.noted.add("emit_te of Python")
+        message = f"`{source_of(node.args[0])}` is read as prim funcs and operators of the same values, and not run"
+        context.report("PA037", node.args[0], message, severity="note")
+    hints = [item.value for item in node.keywords if item.arg == "primfunc_name_hint"]
+    said = [str(item.value) for item in hints if isinstance(item, ast.Constant)]
+    name = said[0] if said else "te_lambda" if isinstance(function, ast.Lambda) else function.name
+    inner = replace(reader, scope=reader.scope.inner())
+    return TeFunction(inner, name, emitted).called(function, node, node.args[1:])
 
 
 def _refusal(node: ast.Call) -> tuple[str, str]:

@@ -73,13 +73,13 @@ def _rests_on(prims: PrimVariables, expr: Expr) -> tuple[Expr, ...]:
     """Return the values whose types have to be known before that of `expr`."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and not expr.type_args:
         return expr.args
+    if isinstance(expr, Tuple):
+        return expr.fields
     if prims.type(expr) is not None:
         return ()
     match expr:
         case Var() if (value := prims.values.get(expr)) is not None:
             return (value,)
-        case Tuple(fields=fields):
-            return fields
         case TupleGetItem(tuple_value=source):
             return (source,)
         case _:

@@ -1,0 +1,1 @@
+"""Read tensor expressions: the Python functions that `R.emit_te` names."""
