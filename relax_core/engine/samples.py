@@ -1,5 +1,6 @@
 """The sample programs: files with a header of `# key: words` lines, `// key: words` in Relay."""
 
+import hashlib
 import re
 import time
 from dataclasses import dataclass
@@ -26,14 +27,34 @@ class Stamp:
     size_bytes: int
 
 
-def stamps_below(pattern: str) -> tuple[Stamp, ...]:
-    """Return the files of `samples` that a pattern names, ordered by path; the folder is looked at once a second."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Stamps:
+    """Files as they were when they were looked at, ordered by path.
+
+    It is the key of what was read of them, which a page asks for several times: two are compared by a digest, for
+    hashing 400 paths takes longer than all else that a look at the table of samples does.
+    """
+
+    files: tuple[Stamp, ...]
+    digest: bytes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stamps) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def stamps_below(pattern: str) -> Stamps:
+    """Return the files of `samples` that a pattern names; the folder is looked at once a second."""
     return _stamps(SAMPLES, pattern, int(time.monotonic()))
 
 
 @lru_cache(maxsize=8)
-def _stamps(folder: Path, pattern: str, _second: int) -> tuple[Stamp, ...]:
-    return tuple(sorted(filter(None, map(_stamp, folder.glob(pattern))), key=attrgetter("path")))
+def _stamps(folder: Path, pattern: str, _second: int) -> Stamps:
+    files = tuple(sorted(filter(None, map(_stamp, folder.glob(pattern))), key=attrgetter("path")))
+    parts = ((str(item.path), item.modified_ns, item.size_bytes) for item in files)
+    return Stamps(files, hashlib.blake2b(repr(tuple(parts)).encode()).digest())
 
 
 def _stamp(path: Path) -> Stamp | None:
@@ -54,8 +75,8 @@ def list_samples() -> tuple[Sample, ...]:
 
 
 @lru_cache(maxsize=1)
-def _samples(*stamps: tuple[Stamp, ...]) -> tuple[Sample, ...]:
-    return tuple(_sample(path) for path in sorted(stamp.path for kind in stamps for stamp in kind))
+def _samples(*stamps: Stamps) -> tuple[Sample, ...]:
+    return tuple(_sample(path) for path in sorted(stamp.path for kind in stamps for stamp in kind.files))
 
 
 def list_tables() -> tuple[tuple[str, str], ...]:
@@ -64,8 +85,8 @@ def list_tables() -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=1)
-def _tables(stamps: tuple[Stamp, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((stamp.path.stem, stamp.path.read_text(encoding="utf-8")) for stamp in stamps)
+def _tables(stamps: Stamps) -> tuple[tuple[str, str], ...]:
+    return tuple((stamp.path.stem, stamp.path.read_text(encoding="utf-8")) for stamp in stamps.files)
 
 
 def list_recordings() -> tuple[Sample, ...]:

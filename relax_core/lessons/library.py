@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.samples import SAMPLES, Stamp, stamps_below
+from relax_core.engine.samples import SAMPLES, Stamps, stamps_below
 from relax_core.lessons.model import Lesson
 from relax_core.lessons.reading import read_lesson
 from relax_core.source import Source
@@ -52,8 +52,8 @@ def list_lessons() -> tuple[LessonFile, ...]:
 
 
 @lru_cache(maxsize=1)
-def _lessons(stamps: tuple[Stamp, ...]) -> tuple[LessonFile, ...]:
-    found = (open_lesson(stamp.path.parent) for stamp in stamps)
+def _lessons(stamps: Stamps) -> tuple[LessonFile, ...]:
+    found = (open_lesson(stamp.path.parent) for stamp in stamps.files)
     return tuple(sorted(found, key=lambda item: (item.lesson is None, item.lesson.order if item.lesson else 0)))
 
 

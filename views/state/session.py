@@ -49,7 +49,8 @@ def screen_of_page() -> Generator[None]:
 
 def selection() -> Selection:
     """Return what is selected."""
-    return st.session_state.get(_KEY, screen())
+    known = st.session_state.get(_KEY)
+    return known if isinstance(known, Selection) else screen()
 
 
 def state(record: type[S]) -> S:
