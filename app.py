@@ -15,7 +15,7 @@ import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
 from views.manifests import MANIFESTS
 from views.shell.headers import Headers
-from views.shell.navigation import open_page, page_file
+from views.shell.navigation import note_page, open_page, page_file
 from views.state.session import is_first_look
 from views.worker.program import open_given_program
 from views.worker.recordings import opened_path
@@ -39,6 +39,7 @@ else:
         for noun, item in MANIFESTS.items()
     ]
     shown = st.navigation(pages, position="top")
+    note_page(shown.url_path or PAGES[0])
     # Who starts the app on a file sees it first; an address says something else.
     if is_first_look() and not st.query_params and shown.url_path == "":
         if opened_path():

@@ -17,8 +17,10 @@ from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
 from views.lessons.names import offer_names
 from views.lessons.steps import (
+    ask_for_step,
     first_open,
     leave_step,
+    open_asked_step,
     open_lesson_file,
     open_step,
     problem,
@@ -41,8 +43,11 @@ _CHOSEN: Final = "lesson.chosen"
 
 
 def open_lesson() -> LessonFile | None:
-    """Return the lesson to be shown beside the page, `None` if there is none."""
-    return open_lesson_file()
+    """Return the lesson to be shown beside the page, at the step that was asked for; `None` if there is none."""
+    file = open_lesson_file()
+    if file is not None:
+        open_asked_step(file)
+    return file
 
 
 def show_panel(file: LessonFile) -> None:
@@ -180,17 +185,25 @@ def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
     """Offer the step before, the place of this one, and the next one once this one is done."""
     may_go = _may_go(file, number, step)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson.foot"):
-        if number > 1 and st.button("‹ Back", key="lesson.back", shortcut="Alt+B"):
-            open_step(file, number - 1)
-        if st.button("To its place", key="lesson.place", help="Open again what this step shows"):
-            open_step(file, number)
+        if number > 1:
+            st.button("‹ Back", key="lesson.back", shortcut="Alt+B", on_click=ask_for_step, args=(number - 1,))
+        words = "Open again what this step shows"
+        st.button("To its place", key="lesson.place", help=words, on_click=ask_for_step, args=(number,))
         st.space("stretch")
         kind = "primary" if may_go else "secondary"
         if number < len(lesson.steps):
             help_ = None if may_go else "Once this step is answered or shown"
-            if st.button("Next ›", key="lesson.next", type=kind, disabled=not may_go, help=help_, shortcut="Alt+N"):
-                leave_step(file, number)
-                open_step(file, number + 1)
+            st.button(
+                "Next ›",
+                key="lesson.next",
+                type=kind,
+                disabled=not may_go,
+                help=help_,
+                shortcut="Alt+N",
+                on_click=ask_for_step,
+                args=(number + 1,),
+                kwargs={"leaves": number},
+            )
             return
         help_ = "Back to the course" if may_go else "Once this step is answered or shown"
         if st.button("Done", key="lesson.done", type=kind, disabled=not may_go, help=help_, shortcut="Alt+N"):

@@ -15,7 +15,7 @@ from relax_core.lessons.screens import Held, resolved_address
 from relax_core.lessons.withholding import Question, held_for, open_questions
 from views.lessons.keeping import progress, record
 from views.pages.run.state import RunState
-from views.shell.navigation import open_page
+from views.shell.navigation import is_shown, open_page
 from views.state.selection import screen
 from views.state.session import show, state
 from views.state.shared import FocusState, LessonState, ProgramState
@@ -24,6 +24,7 @@ from views.worker.program import given_program
 from views.worker.tables import table_text
 
 _PROBLEM: Final = "lesson.problem"
+_ASKED: Final = "lesson.asked"
 
 
 def open_lesson_file() -> LessonFile | None:
@@ -53,8 +54,38 @@ def open_step(file: LessonFile, number: int, solution: Shown | None = None, *, d
 
     `done` is recorded with it: what the engine is asked for takes a while, in which a rerun may end this one.
     """
-    if file.lesson is None:
+    page = _select_step(file, number, solution, done)
+    if page:
+        _go(page)
+
+
+def ask_for_step(number: int, *, leaves: int = 0) -> None:
+    """Have a step of the lesson open when the page runs, before it shows anything; `leaves` is the step that is left.
+
+    A button calls it before the script runs, so that the page is not first made for the step before.
+    """
+    st.session_state[_ASKED] = number, leaves
+
+
+def open_asked_step(file: LessonFile) -> None:
+    """Open the step that was asked for, if one was: here, if this is its page."""
+    number, leaves = st.session_state.get(_ASKED, (0, 0))
+    if not number:
         return
+    leave_step(file, leaves)
+    page = _select_step(file, number)
+    if page and not is_shown(page):
+        _go(page)
+
+
+def _select_step(file: LessonFile, number: int, solution: Shown | None = None, done: StepRecord | None = None) -> str:
+    """Select the screen of a step, and return its page; "" if it cannot be opened, of which `problem` tells.
+
+    What the engine is asked for takes a while, in which another run may end this one: only what was opened is no
+    longer asked for.
+    """
+    if file.lesson is None:
+        return ""
     step = file.lesson.steps[number - 1]
     shown = step.shown if solution is None else over(step.shown, solution)
     look = step.exercise.at if isinstance(step.exercise, Look) else ""
@@ -62,14 +93,16 @@ def open_step(file: LessonFile, number: int, solution: Shown | None = None, *, d
         address = resolved_address(ask, file.folder, shown, look)
     except CompileError as error:
         st.session_state[_PROBLEM] = said(error.diagnostics[0])
+        st.session_state.pop(_ASKED, None)
         if done is not None:
             record(file.name, number, done)
-        return
+        return ""
     st.session_state.pop(_PROBLEM, None)
     if done is not None:
         record(file.name, number, done)
+    st.session_state.pop(_ASKED, None)
     show(screen(lesson=file.name, lesson_step=number, **address))
-    _go(shown.page or "source")
+    return shown.page or "source"
 
 
 def _go(page: str) -> NoReturn:

@@ -1,15 +1,27 @@
 """The way from a page to another one."""
 
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import streamlit as st
 
 from views.state.session import go_to_line
 
+_SHOWN: Final = "page.shown"
+
 
 def page_file(noun: str) -> str:
     """Return the script of a page, relative to `app.py`."""
     return f"views/pages/{noun}/page.py"
+
+
+def note_page(noun: str) -> None:
+    """Take note of which page is shown."""
+    st.session_state[_SHOWN] = noun
+
+
+def is_shown(noun: str) -> bool:
+    """Tell whether a page is the one that is shown."""
+    return st.session_state.get(_SHOWN) == noun
 
 
 def open_page(noun: str) -> NoReturn:
