@@ -104,6 +104,16 @@ def test_values_of_two_programs_come_to_the_same_verdict(
     assert found.verdict in found.conclusion
 
 
+def test_memory_that_passes_count_is_compared_where_both_texts_have_the_same() -> None:
+    one = text_of("alloc = R.exp(x); alloc1 = R.negative(x); y = R.add(alloc, alloc1); return y")
+    other = text_of("alloc = R.negative(x); y = R.add(R.exp(x), alloc); return y")
+    with_all, with_fewer = (
+        ask(Session(), CompareValuesOf(program(one, "a.py"), -1, program(text, "b.py"), -1)) for text in (one, other)
+    )
+    assert [(row.name, row.verdict) for row in with_fewer.rows] == [("main.y", "same")]
+    assert [row.name for row in with_all.rows] == ["main.alloc", "main.alloc1", "main.y"]
+
+
 def test_a_run_that_reaches_a_limit_is_not_comparable() -> None:
     first = ENDLESS.replace("while B[0] < T.float32(2.0):", "if B[0] < T.float32(2.0):")
     found = Session(Limits(seconds=0.3)).request(BisectOf(program(first), (program(ENDLESS),)))

@@ -1,8 +1,9 @@
 """The values of two runs beside each other: of bindings by name, and of what the runs came to."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -31,6 +32,8 @@ from relax_core.vm.virtual_machine import entry_arguments
 
 Call = tuple[str, tuple[Any, ...]]
 _OUTCOME = "result"
+_MEMORY: Final = re.compile(r"(?:alloc|storage)\d*")
+"""Names that passes give to tensors and storages that they allocate."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +94,7 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     rows: list[ValueRow] = []
     names = _names(message, opened, other)
     if left.trace is not None and right.trace is not None:
-        written = intermediates.names_in(opened.source.module) & intermediates.names_in(other.source.module)
+        written = _common(*(intermediates.names_in(item.source.module) for item in (opened, other)))
         bound = _values(left.trace, written, context)
         found_rows = _rows(bound, _values(right.trace, written, context), names, tolerance)
         rows += _before_stand_ins(found_rows, bound, (left.trace, right.trace))
@@ -99,6 +102,12 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
     notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
     return ValuesCompared(tuple(rows), *names, notes, outcome)
+
+
+def _common(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
+    """Return the names that both texts have; those of memory, which passes count, only where both have the same."""
+    counted = frozenset(name for name in one | other if _MEMORY.fullmatch(name))
+    return one & other if counted & one == counted & other else (one & other) - counted
 
 
 def _with_own_sizes(message: CompareValuesOf, opened: OpenProgram, other: OpenProgram) -> CompareValuesOf:
