@@ -2,13 +2,29 @@
 
 from dataclasses import replace
 from functools import partial
+from math import prod
 
-from relax_core.ir.expr import OBJECT, Call, Expr, GlobalVar, Op, PrimValue, ShapeExpr, ShapeType, Tuple, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    Call,
+    DataTypeImm,
+    Expr,
+    GlobalVar,
+    Null,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    ShapeType,
+    Tuple,
+    Var,
+)
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.rewriting.substitute import free_symbols
-from relax_core.ir.tir import BufferParam, PrimFunc
+from relax_core.ir.tir import Allocate, Buffer, BufferParam, BufferRef, DeclBuffer, PrimFunc
 from relax_core.printer.spelling import Tvm
 
 _CALL_TIR = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad")
@@ -18,12 +34,23 @@ _UNTYPED = ("relax.builtin.alloc_tensor", "relax.memory.alloc_tensor", "relax.vm
 def readable_in(module: IRModule, tvm: Tvm) -> IRModule:
     """Return the module in the form that a version of apache-tvm reads; itself if it has that already.
 
-    Allocations declare no type, and a pure packed call does. In 0.27 the scalars that `call_tir` gives as `tir_vars`
-    are inputs, which stand before the results. A prim func whose calls differ in the number of their inputs keeps its
-    parameters, and its calls keep theirs.
+    Allocations declare no type, a pure packed call does, and memory of a prim func is that of a buffer. In 0.27 no
+    dtype is "void", and the scalars that `call_tir` gives as `tir_vars` are inputs, which stand before the results. A
+    prim func whose calls differ in the number of their inputs keeps its parameters, and its calls keep theirs.
     """
     module = rewrite(module, _with_expected_types, log=RewriteLog(), kinds=(Call,))
-    return module if tvm == "0.25" else _with_scalar_inputs(module)
+    allocating = [item for _, item in module.prim_funcs if any(isinstance(part, Allocate) for part in preorder(item))]
+    changed = {item: rewrite(item, _with_buffer, log=RewriteLog()) for item in allocating}
+    module = module.with_definitions(
+        *(
+            replace(item, function=changed[item.function])
+            for item in module
+            if isinstance(item.function, PrimFunc) and item.function in changed
+        )
+    )
+    if tvm == "0.25":
+        return module
+    return _with_scalar_inputs(rewrite(module, _without_void, log=RewriteLog(), kinds=(Call,)))
 
 
 def _with_expected_types(node: Node) -> Node | None:
@@ -35,6 +62,49 @@ def _with_expected_types(node: Node) -> Node | None:
             return replace(node, type_args=(OBJECT,))
         case _:
             return None
+
+
+def _without_void(node: Node) -> Node | None:
+    """Rule: matmul(x, y, out_dtype="void") -> matmul(x, y), which has the dtype of its operands."""
+    match node:
+        case Call(op=Op(), args=args) if any(_is_void(item) for item in args):
+            return replace(node, args=tuple(Null() if _is_void(item) else item for item in args))
+        case _:
+            return None
+
+
+def _is_void(value: Expr) -> bool:
+    return isinstance(value, DataTypeImm) and value.value == "void"
+
+
+def _with_buffer(node: Node) -> Node | None:
+    """Rule: p = T.allocate([8]); B = T.decl_buffer((8,), data=p) -> B = T.alloc_buffer((8,)), else p is B.data."""
+    match node:
+        case Allocate(var=var, body=DeclBuffer(buffer=buffer, pointer=pointer) as inner, condition=None) if (
+            pointer is var and _is_all(buffer, node) and not any(part is var for part in preorder(inner.body))
+        ):
+            return replace(inner, pointer=None, annotations=(*node.annotations, *inner.annotations))
+        case Allocate(var=var, condition=None):
+            made = Buffer(var.name, node.extents, node.dtype, scope=node.scope)
+            body = rewrite(node.body, partial(_of_buffer, var, made), log=RewriteLog())
+            return DeclBuffer(made, body, annotations=node.annotations, span=node.span)
+        case _:
+            return None
+
+
+def _is_all(buffer: Buffer, memory: Allocate) -> bool:
+    """Tell whether a buffer is as large as the memory that it points to, and of its dtype."""
+    plain = not buffer.strides and buffer.elem_offset is None and buffer.scope == memory.scope
+    sizes = [constant_value(item) for item in (*buffer.shape, *memory.extents)]
+    if not plain or buffer.dtype != memory.dtype or None in sizes:
+        return False
+    rank = len(buffer.shape)
+    return prod(filter(None, sizes[:rank])) == prod(filter(None, sizes[rank:]))
+
+
+def _of_buffer(var: PrimVar, buffer: Buffer, node: Node) -> Node | None:
+    """Rule: p -> B.data."""
+    return BufferRef(buffer) if node is var else None
 
 
 def _with_scalar_inputs(module: IRModule) -> IRModule:

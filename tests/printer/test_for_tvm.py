@@ -64,7 +64,44 @@ ONE_NAME = """
         y = R.match_cast(x, R.Tensor((k,), "float32"))
         return R.reshape(y, R.shape([1, k]))
 """
-PROGRAMS = {"a compound dimension": COMPOUND_DIMENSION, "scalars": SCALARS, "in place": IN_PLACE, "one name": ONE_NAME}
+MEMORY = """
+    @T.prim_func(private=True)
+    def turned(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+        p = T.allocate([4], "float32", "global")
+        B = T.Buffer((4,), "float32", data=p)
+        for i in range(4):
+            B[i] = A[i]
+        for i in range(4):
+            C[i] = B[3 - i]
+    @T.prim_func(private=True)
+    def views(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+        with T.allocate([4], "float32", "global") as p:
+            B = T.decl_buffer((4,), "float32", data=p)
+            D = T.decl_buffer((2, 2), "float32", data=p)
+            for i in range(4):
+                B[i] = A[i] * T.float32(2)
+            for i, j in T.grid(2, 2):
+                C[i * 2 + j] = D[i, j]
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.turned, (x,), out_sinfo=R.Tensor((4,), "float32"))
+        z = R.call_tir(cls.views, (y,), out_sinfo=R.Tensor((4,), "float32"))
+        return z
+"""
+VOID = """
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((3, 2), "float32")):
+        return R.matmul(x, w, out_dtype="void")
+"""
+PROGRAMS = {
+    "a compound dimension": COMPOUND_DIMENSION,
+    "scalars": SCALARS,
+    "in place": IN_PLACE,
+    "one name": ONE_NAME,
+    "memory": MEMORY,
+    "a dtype that says nothing": VOID,
+}
 PASSES = {
     "as read": "",
     "legalized": "LegalizeOps",

@@ -555,7 +555,11 @@ def _is_tensor_of_constant_shape(type_: Type) -> bool:
 
 
 def _shown(type_: Type) -> str:
-    """Return the type of a parameter as a check says it; of a scalar that names a dimension only the dtype."""
+    """Return the type of a parameter as a check says it; of a scalar that names a dimension only the dtype.
+
+    TVM 0.27 writes tuples as `T.Tuple(...)` here, one of no fields as `None`, known sizes as `T.int64(4)`, and every
+    virtual device as `llvm:-1:global`: nobody could read these back, so the types are as in the text.
+    """
     return show_checked_type(replace(type_, value=None) if isinstance(type_, PrimType) else type_)
 
 
