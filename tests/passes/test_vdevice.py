@@ -1,5 +1,7 @@
 """RealizeVDevice and UpdateVDevice, beside what apache-tvm makes of the same programs."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,25 @@ def test_a_virtual_device_that_is_not_there_is_refused() -> None:
     (error,) = rc.run_pipeline(rc.parse(text_of("no hint"), "m.py"), "UpdateVDevice(index=5)")[-1].diagnostics
     assert error.code == "DV006"
     assert error.hint
+
+
+@pytest.mark.parametrize(
+    ("new", "index", "names"),
+    [
+        ("cuda:1:global", 1, ["cuda:0:global", "metal:0:global", "metal:0"]),
+        ("metal:0:global", 1, ["metal:0:global", "metal:1:global", "metal:1:global"]),
+        ("cuda:0:global", 2, ["cuda:0:global", "cuda:1:global", "cuda:1:global"]),
+    ],
+)
+def test_a_device_is_named_by_its_number_among_those_of_its_kind(new: str, index: int, names: list[str]) -> None:
+    text = HEAD % (ON_GPU, "            z = R.to_vdevice(y, 'metal:0')\n            gv = R.exp(z)")
+    text = text.replace('I.vdevice("cuda", 0)', 'I.vdevice("cuda"), I.vdevice("metal")').replace(
+        'x: R.Tensor((2, 3), "float32")', 'x: R.Tensor((2, 3), "float32", vdevice="metal:0")'
+    ).replace(' -> R.Tensor((2, 3), "float32")', "")  # fmt: skip
+    module = realized(text, f"UpdateVDevice(new_vdevice='{new}', index={index})")
+    assert [item for item in rc.check(module) if item.severity == "error"] == []
+    main = rc.script(module).split("def main")[1]
+    assert re.findall(r'vdevice="(\S+?)"', main) == [names[1], names[0], names[2]]
 
 
 def test_where_tvm_updates_a_declared_type_so_do_we() -> None:

@@ -3,9 +3,12 @@
 See: tvm/src/relax/transform/update_vdevice.cc
 """
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
-from relax_core.ir.attrs import AttrValue, attr, with_attr
+from relax_core.ir.attrs import Attrs, AttrValue, attr, with_attr
 from relax_core.ir.expr import Call, Function, FuncType, Op, PrimValue, TensorType, TupleType, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
@@ -26,6 +29,9 @@ class UpdateVDeviceOptions:
 def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IRModule:
     """Replace one virtual device everywhere.
 
+    A type names a device by its kind and its number among those of the kind, so that others may get another name. TVM
+    stops where a `to_vdevice` names a device that gets another one.
+
     Raises:
         CompileError: DV006, the module has no virtual device of that number.
     """
@@ -39,16 +45,11 @@ def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IR
         ctx.remark(module, "missed", f"virtual device {options.index} is {old} already")
         return module
 
+    table = (*known[: options.index], new, *known[options.index + 1 :])
+    words = {was: is_ for was, is_ in zip(_words(known), _words(table), strict=True) if was != is_}
+
     def moved(type_: Type) -> Type:
-        match type_:
-            case TensorType(vdevice=device) if device is not None and device == old:
-                return replace(type_, vdevice=new)
-            case TupleType(fields=fields):
-                return TupleType(tuple(map(moved, fields)))
-            case FuncType(params=params, ret=ret):
-                return replace(type_, params=None if params is None else tuple(map(moved, params)), ret=moved(ret))
-            case _:
-                return type_
+        return _moved(type_, words)
 
     def update(node: Node) -> Node | None:
         """Rule: the old virtual device -> the one in its place."""
@@ -56,8 +57,8 @@ def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IR
             case Call(
                 op=Op(name="relax.to_vdevice" | "relax.hint_on_device"), args=(source, PrimValue(value=word), *rest)
             ):
-                if isinstance(word, StringImm) and word.value == old:
-                    return replace(node, args=(source, PrimValue(StringImm(new)), *rest))
+                if isinstance(word, StringImm) and _in_full(word.value) in words:
+                    return replace(node, args=(source, PrimValue(StringImm(words[_in_full(word.value)])), *rest))
                 return None
             case Function() | Call():
                 return with_types(node, moved)
@@ -71,8 +72,48 @@ def run(module: IRModule, options: UpdateVDeviceOptions, ctx: PassContext) -> IR
 
     result = change_functions(module, ctx, lambda _, function: change(function))
     _explain(module, result, (old, new), ctx)
-    table = (*known[: options.index], new, *known[options.index + 1 :])
     return ctx.derive(replace(result, global_infos=with_attr(module.global_infos, "vdevice", table)), module)
+
+
+def _moved(type_: Type, words: Mapping[str, str]) -> Type:
+    """Return a type with other names of devices."""
+    match type_:
+        case TensorType(vdevice=str(device)) if _in_full(device) in words:
+            return replace(type_, vdevice=words[_in_full(device)])
+        case TupleType(fields=fields):
+            return TupleType(tuple(_moved(item, words) for item in fields))
+        case FuncType(params=params, ret=ret):
+            new = None if params is None else tuple(_moved(item, words) for item in params)
+            return replace(type_, params=new, ret=_moved(ret, words))
+        case _:
+            return type_
+
+
+def _words(table: tuple[AttrValue, ...]) -> Iterator[str]:
+    """Yield what types call the devices of a table."""
+    count = Counter[str]()
+    for item in table:
+        kind, scope = _kind_and_scope(item)
+        yield f"{kind}:{count[kind]}:{scope}"
+        count[kind] += 1
+
+
+def _kind_and_scope(info: AttrValue) -> tuple[str, str]:
+    match info:
+        case str(text):
+            kind, _, scope = _in_full(text).split(":")
+            return kind.split(" ", 1)[0], scope
+        case (((_, *_), *_) as target, *rest):
+            pairs = cast("Attrs", target)
+            return str(attr(pairs, "kind") or attr(pairs, "tag")), str(rest[1]) if len(rest) > 1 else "global"
+        case _:
+            return "", "global"
+
+
+def _in_full(device: str) -> str:
+    """Return "cuda:0:global" of "cuda", as types name devices."""
+    parts = device.split(":")
+    return ":".join((parts + ["0", "global"][len(parts) - 1 :])[:3])
 
 
 def _explain(before: IRModule, after: IRModule, devices: tuple[AttrValue, AttrValue], ctx: PassContext) -> None:
