@@ -10,7 +10,7 @@ from relax_core.passes.library import PASSES
 from relax_core.passes.pipeline import pass_
 from tests.apache_tvm import relax
 from tests.passes.programs import parse
-from tests.passes.wheel import agrees, in_tvm, passed, remarks
+from tests.passes.wheel import agrees, in_tvm, passed, remarks, same_values
 
 SIZED = """
     @R.function
@@ -187,3 +187,40 @@ def test_a_function_computes_the_same_of_a_bundle() -> None:
     after = rc.VirtualMachine(rc.build(stage.after))["main"](x, (w, b))
     for a, c in zip(before, after, strict=True):
         np.testing.assert_array_equal(a, c)
+
+
+def test_calls_in_the_module_pass_a_bundle() -> None:
+    text = """
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32"), b: R.Tensor((2,), "float32")):
+        R.func_attr({"num_input": 1})
+        a = R.multiply(x, w)
+        c = R.add(a, b)
+        return c
+    @R.function
+    def twice(x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32")):
+        cls = Module
+        a: R.Tensor((2,), "float32") = cls.main(x, w, w)
+        b: R.Tensor((2,), "float32") = cls.main(a, w, x)
+        return b
+    """
+    stage = passed(parse(text), "BundleModelParams")
+    same_values(stage.before, stage.after, "twice")
+
+
+def test_a_function_that_is_passed_on_keeps_its_weights() -> None:
+    text = """
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), w: R.Tensor((2,), "float32")):
+        R.func_attr({"num_input": 1})
+        a = R.multiply(x, w)
+        return a
+    @R.function
+    def itself():
+        cls = Module
+        f = cls.main
+        return f
+    """
+    stage = passed(parse(text), "BundleModelParams")
+    assert not stage.is_changed
+    assert remarks(stage, "missed")[0] == "@main stays: the module passes it on as a value"

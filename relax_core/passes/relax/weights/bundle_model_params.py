@@ -30,6 +30,7 @@ from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.functions import join_blocks
+from relax_core.passes.relax.interfaces.internal import uses_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,20 @@ class BundleOptions:
 def run(module: IRModule, options: BundleOptions, ctx: PassContext) -> IRModule:
     """Replace the parameters behind the first `num_input` of a function by one tuple; each is taken before each use.
 
-    A function without the attribute stays as it is, and one whose weights are one tuple already. A weight is taken
-    anew for each use, also in a local function, which TVM leaves without it.
+    A function without the attribute stays as it is, and one whose weights are one tuple already, and one that the
+    module passes on as a value. Calls in the module pass a tuple, which TVM forgets. A weight is taken anew for each
+    use, also in a local function, which TVM leaves without it.
     """
+    values = uses_of(module).values
+    bundled: dict[str, int] = {}
+
+    def call(node: Node) -> Node | None:
+        """Rule: call with weights -> call with a tuple of them."""
+        match node:
+            case Call(op=GlobalVar(name=name), args=args) if name in bundled:
+                return replace(node, args=(*args[: bundled[name]], Tuple(args[bundled[name] :])))
+            case _:
+                return None
 
     def change(var: GlobalVar, function: Function) -> Function:
         count = attr(function.attrs, "num_input")
@@ -55,10 +67,15 @@ def run(module: IRModule, options: BundleOptions, ctx: PassContext) -> IRModule:
         if len(weights) == 1 and isinstance(weights[0].annotation, TupleType):
             ctx.remark(function, "missed", f"@{var.name} stays: its weights are one tuple already")
             return function
+        if var.name in values:
+            ctx.remark(function, "missed", f"@{var.name} stays: the module passes it on as a value")
+            return function
+        bundled[var.name] = count
         ctx.remark(function, "applied", f"@{var.name} takes its weights as one tuple: {len(weights)}", weights)
         return _bundled(function, count, options.param_tuple_name, ctx)
 
-    return change_functions(module, ctx, change)
+    changed = change_functions(module, ctx, change)
+    return change_functions(changed, ctx, lambda _, function: ctx.rewrite(function, call)) if bundled else changed
 
 
 def _bundled(function: Function, count: int, name: str, ctx: PassContext) -> Function:
