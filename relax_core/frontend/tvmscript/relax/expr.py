@@ -88,6 +88,9 @@ class RelaxExprReader(RelaxReader):
                 return self._subscript(node)
             case ast.Lambda():
                 return calls.index_map(self, node)
+            case ast.IfExp(test=ast.Constant(value=bool(chosen)), body=body, orelse=orelse):
+                # A condition that the text knows is Python's, as in TVM.
+                return self.read(body if chosen else orelse)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 branches = [SeqExpr((), self.expr(item), span=self.context.span(item)) for item in (body, orelse)]
                 return If(self.expr(test), branches[0], branches[1], span=span)
