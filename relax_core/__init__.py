@@ -17,6 +17,7 @@
     figures = rc.costs_of(mod, "main", {"n": 8})  # operations, bytes moved, launches and memory of a call, not run
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.explanations("FuseOps").to_text()  # what a pass, code, operator, instruction or word means
+    diags = rc.region_problems(mod)             # regions and composites that no backend could be handed
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
 Each name is loaded, with what it needs, when it is first used. The functions `check` and `pattern` stand before the
@@ -115,6 +116,7 @@ _MODULE_OF = MappingProxyType(
         "read_tables": patterns,
         "record_run": runs,
         "recorded_results": pipelines,
+        "region_problems": reports,
         "region_report": reports,
         "register_packed": runs,
         "register_pass": runs,

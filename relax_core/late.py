@@ -17,6 +17,7 @@ from typing import Literal, TypeGuard
 
 LATE = frozenset(
     (
+        "relax_core.analysis.lint.regions",
         "relax_core.check.relay.infer",
         "relax_core.check.relay.noted",
         "relax_core.check.relay.well_formed",

@@ -4,6 +4,7 @@ from typing import Literal
 
 from relax_core.analysis.cost.costs import Costs
 from relax_core.analysis.device.visits import Visits
+from relax_core.analysis.lint.regions import region_problems
 from relax_core.engine.documents.meanings import explanations
 from relax_core.engine.programs.call_costs import costs_of
 from relax_core.ir.module import IRModule
@@ -27,6 +28,7 @@ __all__ = [
     "costs_of",
     "device_report",
     "explanations",
+    "region_problems",
     "region_report",
     "structure_of",
 ]

@@ -1,5 +1,6 @@
 """What is said of a text without running anything: problems of reading and checking it, and accesses out of range."""
 
+from relax_core.analysis.lint import regions
 from relax_core.check.check import combined
 from relax_core.check.infer import infer
 from relax_core.check.prim.prim_policy import Prims, prims_outside_packed
@@ -13,6 +14,9 @@ from relax_core.jit.lowering.known import ranges
 from relax_core.present.problems import problems_of
 from relax_core.present.words import prim_text
 
+_WORDS_OF_REGIONS = ("compiler_begin", "compiler_end", "Codegen", "Composite")
+"""One of these stands in each text that has a compiler region or a composite."""
+
 
 def found(parsed: Parsed, prims: Prims = "everywhere") -> Found:
     """Check every module of a text."""
@@ -25,11 +29,13 @@ def found(parsed: Parsed, prims: Prims = "everywhere") -> Found:
 
 
 def diagnostics_of(parsed: Parsed) -> tuple[Diagnostic, ...]:
-    """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
+    """Return what parsing and checking say of the whole text, and what is suspicious in it: accesses, regions."""
     found = [*combined(parsed.diagnostics, check_text(parsed))]
     if not has_errors(found):
         for module in parsed.modules:
             found += _unproven(module)
+            if any(word in parsed.source.text for word in _WORDS_OF_REGIONS):
+                found += regions.region_problems(module)
     return in_order(found)
 
 

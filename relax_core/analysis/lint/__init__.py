@@ -1,0 +1,1 @@
+"""What is suspicious in a module that is well-formed: it runs here, and is not what its author can have meant."""
