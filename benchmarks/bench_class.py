@@ -1,57 +1,106 @@
-"""A class of 25 browsers: how long a step, an answer, and news of the class take, all of them asking meanwhile."""
+"""A class of 1 to 25 browsers without a screen: how long steps and answers take, and what they cost the server."""
 
 import random
 import re
 import tempfile
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import quantiles
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
 
+from benchmarks.processor_time import Used, used
 from benchmarks.table import Row, Table
 from tests.app_server import serve
 from tests.class_visitors import ClassVisitor, asking, at_once, join_all, open_class, visitors
+from views.state.address import to_address
+from views.state.selection import screen
 
-BROWSERS = 25
-ROUNDS = 4
-PACE_SECONDS = 8.0
-"""Every browser does something once in so long, each at a moment of its own."""
-LATEST_SECONDS = 0.5
+STUDENTS: Final = (1, 5, 10, 25)
+ROUNDS: Final = 4
+THINKING: Final = (2.0, 5.0)
+"""A student thinks for some time between these, in seconds, before each click."""
+LATEST_SECONDS: Final = 0.5
+_OWN: Final = "@R.function\ndef student_{0}(x: R.Tensor(({1},), 'float32')):\n    return R.add(x, x)\n"
+
+
+class _Taught(NamedTuple):
+    """A class that was held: the seconds of each click, and the processor time of all of them."""
+
+    steps: tuple[float, ...]
+    answers: tuple[float, ...]
+    spent: Used
 
 
 def run() -> Table:
-    """Step, answer and step again in a lesson: the bound of the 95th percentile is 500 ms for a step."""
-    with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as url, visitors(url, BROWSERS + 1) as found:
+    """Hold a class for each number of students; the bound of the 95th percentile is 500 ms for a step."""
+    held = [_hold(count) for count in STUDENTS]
+    rows: list[Row] = []
+    notes: list[str] = []
+    for count, taught in zip(STUDENTS, held, strict=True):
+        rows += [
+            Row(f"a step of {count}", taught.steps),
+            Row(f"an answer of {count}", taught.answers * (1 + (count == 1))),
+        ]
+        notes.append(note(count, taught.steps, taught.spent, len(taught.steps) + len(taught.answers)))
+    title = f"A class whose students click once in {THINKING[0]:.0f} to {THINKING[1]:.0f} s, each answer counted"
+    return Table(title, tuple(rows), "\n".join((*notes, f"The bound is {LATEST_SECONDS * 1000:.0f} ms.")))
+
+
+def note(count: int, steps: tuple[float, ...], spent: Used, clicks: int) -> str:
+    """Say how long the slowest steps took, and what a click took of the processors."""
+    latest = quantiles(steps, n=20)[-1] * 1000
+    browser = f", of Chromium {spent.browser / clicks * 1000:.0f} ms" if spent.browser else ""
+    cost = f"a click takes {spent.server / clicks * 1000:.0f} ms of the server's processes{browser}"
+    return f"{count} students: 95th percentile of a step {latest:.0f} ms; {cost}, news of the class included."
+
+
+def _hold(count: int) -> _Taught:
+    with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as url, visitors(url, count + 1) as found:
         teacher, *students = found
         join_all(students, open_class(teacher))
-        with asking(students) as asked:
+        with asking(students):
             teacher.press("classroom.everyone")
             while not all(item.shows("A module holds functions") for item in students):
                 time.sleep(0.05)
-            asked.clear()
-            steps = _in_their_time(students, lambda item, _: item.press("lesson.next"))
-            answers = _in_their_time(students, lambda item, number: item.answer(str(number % 3 + 4)))
-            for _ in range(ROUNDS):
-                steps += _in_their_time(students, lambda item, _: item.press("lesson.back"))
-                steps += _in_their_time(students, lambda item, _: item.press("lesson.next"))
-            news = tuple(asked)
+            before = used()
+            with ThreadPoolExecutor(count) as pool:
+                clicks = list(pool.map(_student, students, range(count)))
+            spent = used().since(before)
         teacher.press("classroom.next")
         counted = re.search(r"<b>(\d+)</b> of", " ".join(teacher.texts))
-    latest = quantiles(steps, n=20)[-1]
-    rows = (Row("a step", tuple(steps)), Row("an answer", tuple(answers)), Row("news of the class", news))
-    note = (
-        f"95th percentile: a step {latest * 1000:.0f} ms, an answer {quantiles(answers, n=20)[-1] * 1000:.0f} ms; "
-        f"the bound is {LATEST_SECONDS * 1000:.0f} ms. Answers counted: {counted[1] if counted else 'none'}."
+        assert counted is not None, "the projector shows a count"
+        assert int(counted[1]) == count, "each answer is counted"
+        with visitors(url, count) as fresh:
+            _assert_own_texts(fresh)
+    return _Taught(
+        tuple(seconds for steps, _ in clicks for seconds in steps), tuple(answer for _, answer in clicks), spent
     )
-    return Table(f"A class of {BROWSERS}, each doing something every {PACE_SECONDS:.0f} s", rows, note)
 
 
-def _in_their_time(students: list[ClassVisitor], act: Callable[[ClassVisitor, int], float]) -> list[float]:
-    moments = random.Random(1)
-    waits = [moments.random() * PACE_SECONDS for _ in students]
+def _student(item: ClassVisitor, number: int) -> tuple[list[float], float]:
+    """Go on, answer, go back and on; return the seconds of each step, and of the answer."""
+    moments = random.Random(number)
 
-    def later(item: ClassVisitor, number: int) -> float:
-        time.sleep(waits[number])
-        return act(item, number)
+    def click(key: str) -> float:
+        time.sleep(moments.uniform(*THINKING))
+        return item.press(key)
 
-    return at_once(students, later)
+    steps = [click("lesson.next")]
+    time.sleep(moments.uniform(*THINKING))
+    answer = item.answer(str(number % 3 + 4))
+    return steps + [click(key) for _ in range(ROUNDS) for key in ("lesson.back", "lesson.next")], answer
+
+
+def _assert_own_texts(students: list[ClassVisitor]) -> None:
+    """Have each open a text of its own at once, and look whose each was sent."""
+
+    def opens(item: ClassVisitor, number: int) -> float:
+        item.visit("", urlencode(to_address(screen(text=_OWN.format(number, number + 2)))))
+        return 0.0
+
+    at_once(students, opens)
+    for number, item in enumerate(students):
+        seen = set(re.findall(rb"student_(\d+)", b" ".join(item.models)))
+        assert seen == {str(number).encode()}, "each sees the text that it opened, and no other"

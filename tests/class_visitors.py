@@ -19,10 +19,11 @@ WITH_ID = ("button", "text_input", "radio", "selectbox", "multiselect")
 
 
 class ClassVisitor:
-    """A browser that keeps what its page shows: texts, widgets by their keys, and fragments that run by themselves."""
+    """A browser that keeps what its page shows: texts, models of components, widgets, and what runs by itself."""
 
     def __init__(self, url: str) -> None:
         self.texts: list[str] = []
+        self.models: list[bytes] = []
         self.widgets: dict[str, str] = {}
         self.fragments: list[str] = []
         self.page = ""
@@ -99,7 +100,7 @@ class ClassVisitor:
             said = ForwardMsg.FromString(data)
             match said.WhichOneof("type"):
                 case "new_session" if not said.metadata.run.fragment_ids:
-                    self.texts, self.widgets, self.fragments = [], {}, []
+                    self.texts, self.models, self.widgets, self.fragments = [], [], {}, []
                     is_part = False
                 case "navigation":
                     self.page = said.navigation.page_script_hash
@@ -120,6 +121,8 @@ class ClassVisitor:
         if kind in WITH_ID:
             found = getattr(element, kind).id
             self.widgets[found.split("-", 2)[2]] = found
+        elif kind == "bidi_component":
+            self.models.append(element.bidi_component.bytes)
         elif kind in ("markdown", "html", "alert"):
             self.texts.append(unescape(getattr(element, kind).body))
 
