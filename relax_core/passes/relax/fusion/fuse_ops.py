@@ -5,7 +5,6 @@ See: tvm/src/relax/transform/fuse_ops.cc
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import is_
 from typing import Final
 
 from relax_core.analysis.dataflow_fusion import dataflow_graph, prim_func_kinds, prim_func_of
@@ -28,6 +27,7 @@ from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.fusing import FusionOptions, explain_end
 from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.fusion.grouped import Group, call_bindings, grouped_function
+from relax_core.pattern.partition.dataflow import DataflowGroups
 
 PRIMITIVE: Final = "Primitive"
 
@@ -41,7 +41,7 @@ def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule
     """Put the prim funcs that a dataflow block calls into functions, several in one where fusion allows it.
 
     Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone. Groups that compute the same
-    share a function.
+    share a function. A group stands where the first of its prim funcs was called, but behind those that it uses.
     """
     if options.fuse_opt_level == 0:
         return module
@@ -74,15 +74,15 @@ class _Fusion:
         for item in graph.nodes:
             members.setdefault(groups.groups[item.index].find(), []).append(node.bindings[item.index])
         self.explain(graph, groups)
-        bindings: list[Binding] = []
-        for item in graph.nodes:
-            group = members[groups.groups[item.index].find()]
-            if not _is_function(group):
-                bindings.append(node.bindings[item.index])
-            elif node.bindings[item.index] is group[-1]:
-                bindings.extend(self.call(group))
-        if len(bindings) == len(node.bindings) and all(map(is_, bindings, node.bindings)):
+        functions = [group for group in members.values() if _is_function(group)]
+        if not functions:
             return None
+        units = DataflowGroups(node)
+        for group in functions:
+            units.join(group)
+        bindings: list[Binding] = []
+        for unit in units.order():
+            bindings += self.call(list(unit.bindings)) if len(unit.bindings) > 1 else unit.bindings
         return DataflowBlock(tuple(bindings), span=node.span)
 
     def call(self, group: list[Binding]) -> tuple[Binding, ...]:
