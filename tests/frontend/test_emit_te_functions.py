@@ -82,6 +82,13 @@ def f(a, b):
     c = a * b + topi.expand_dims(b, axis=0)
     return topi.concatenate([c, a], axis=0)
 """,
+    "a part": """
+def f(a, b):
+    parts = topi.split(a, 2, axis=1)
+    c = parts[1]
+    d = te.compute(c.shape, lambda p, q: c[p, q] * b[q])
+    return topi.concatenate([d, parts[0]], axis=1)
+""",
     "one result twice": """
 def f(a, b):
     c = te.compute(a.shape, lambda p, q: a[p, q] + b[q])
@@ -89,6 +96,8 @@ def f(a, b):
 """,
 }
 REFUSED = {
+    "lambda a: te.compute((4.5,), lambda p: a[p]), w": "a size is an integer",
+    "lambda *a: a, x": "`*` among its parameters",
     "lambda a: te.extern(a.shape, [a], lambda ins, outs: 0), x": "te.extern",
     "lambda a: te.compute(a.shape, lambda p, q: te.sum(a[p, q], axis=p)), x": "no axis to reduce",
     "lambda a: te.compute((6,), lambda p: p), w": "the dtype of an index",

@@ -31,7 +31,7 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
-from relax_core.ir.prim import PrimExpr, const
+from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ops.kernels.te import known
 from relax_core.ops.spec import Legalized
 from relax_core.source import Span
@@ -197,6 +197,10 @@ class TeFunction:
                 return self._reduce_axis(node, name)
             case ast.Call() if topi_call(node):
                 return self._of_topi(node, name)
+            case ast.Subscript(value=several, slice=ast.Constant(value=int(place))) if self._is_list(several) and (
+                isinstance(items := self._value(several, name), tuple) and 0 <= place < len(items)
+            ):
+                return items[place]
             case ast.BinOp(op=op, left=left, right=right) if type(op) in _INFIX and self._is_tensor(left, right):
                 func = ast.Attribute(ast.Name("topi", ast.Load()), _INFIX[type(op)], ast.Load())
                 made = ast.Call(func, [left, right], [])
@@ -228,6 +232,8 @@ class TeFunction:
                 return True
             case ast.Attribute(attr="shape"):
                 return True
+            case ast.Call():
+                return topi_call(node) == "split"
             case ast.Name(id=name):
                 return isinstance(self.values.get(name), tuple)
             case _:
@@ -265,6 +271,9 @@ class TeFunction:
         value = self._value(node, "te")
         items = value if isinstance(value, tuple) else (value,)
         dims = tuple(item for item in items if isinstance(item, PrimExpr))
+        if strange := [item for item in dims if not dtype_of(item).startswith(("int", "uint"))]:
+            words = f"`{source_of(node)}` is no shape: a size is an integer, and not a {dtype_of(strange[0])}"
+            raise self.reader.context.fail("PA009", node, words)
         return dims if len(dims) == len(items) else self._refuse(node)
 
     def _computed(self, node: ast.Call, name: str) -> Tensor:
@@ -334,6 +343,12 @@ class TeFunction:
                 return ast.copy_location(ast.List([self._argument(item) for item in items], ast.Load()), node)
             case ast.Tuple(elts=items):
                 return ast.copy_location(ast.Tuple([self._argument(item) for item in items], ast.Load()), node)
+            case ast.Subscript(value=several) if self._is_list(several) and isinstance(
+                part := self._value(node, "te"), Tensor
+            ):
+                name = f"te_{len(self.values)}"
+                self._name(name, part)
+                return ast.copy_location(ast.Name(name, ast.Load()), node)
             case ast.Call() | ast.BinOp() if self._is_tensor(node, *_operands(node)):
                 name = f"te_{len(self.values)}"
                 self._name(name, self._value(node, name))
