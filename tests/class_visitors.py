@@ -66,13 +66,15 @@ class ClassVisitor:
         message.rerun_script.widget_states.widgets.add(id=self.widgets[key], string_value=value)
         self._run(message)
 
-    def ask(self) -> float:
-        """Run the fragments that run by themselves, as a browser does each second."""
+    def ask(self, pressed: str = "") -> float:
+        """Run the fragments that run by themselves, as a browser does each second; a click may come along."""
         with self._lock:
             seconds = 0.0
             for fragment in tuple(self.fragments):
                 message = self._message()
                 message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
+                if pressed:
+                    message.rerun_script.widget_states.widgets.add(id=self.widgets[pressed], trigger_value=True)
                 seconds += self._run(message)
             return seconds
 

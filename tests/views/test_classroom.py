@@ -107,6 +107,16 @@ def test_many_browsers_answer_at_once_and_none_sees_anothers_text(app_url: str) 
         assert right == [number for number in range(STUDENTS) if number % 3 == 1]
 
 
+def test_a_click_that_comes_along_with_a_question_for_news_is_not_lost(app_url: str) -> None:
+    with visitors(app_url, 2) as (teacher, student):
+        join_all([student], open_class(teacher))
+        teacher.press("classroom.everyone")
+        student.ask()
+        assert student.shows("A module holds functions")
+        student.ask(pressed="lesson.next")
+        assert student.shows("How many bindings?")
+
+
 def test_a_class_that_is_not_there_is_said() -> None:
     app = opened("classroom", screen())
     app.text_input(key="classroom.code").set_value("zzz zzz")

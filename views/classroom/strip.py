@@ -10,7 +10,7 @@ from relax_core.lessons.projection import clock
 from relax_core.present.escape import badge
 from views.classroom import membership as own
 from views.lessons.keeper.component import KeeperAction, Kept, keeper
-from views.lessons.steps import open_step
+from views.lessons.steps import is_step_asked, open_step
 from views.shell.navigation import open_page
 from views.state.address import read_address
 from views.state.session import complain, is_left_out, select, show, state, written_address
@@ -83,7 +83,8 @@ def _strip(page: str, *, is_teacher: bool) -> None:
 
 def _member_strip() -> None:
     known = own.room()
-    if known is None or own.is_behind(known) or _news(known) != st.session_state.get(_SEEN):
+    # Streamlit may send a click along with a question for news, which runs this and not the page.
+    if is_step_asked() or known is None or own.is_behind(known) or _news(known) != st.session_state.get(_SEEN):
         st.rerun()
     parts = [f"Class {spaced(known.code)}"]
     left = known.seconds_left(own.now())

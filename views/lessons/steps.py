@@ -67,6 +67,11 @@ def ask_for_step(number: int, *, leaves: int = 0) -> None:
     st.session_state[_ASKED] = number, leaves
 
 
+def is_step_asked() -> bool:
+    """Tell whether a step was asked for that no run of the page has opened yet."""
+    return _ASKED in st.session_state
+
+
 def open_asked_step(file: LessonFile) -> None:
     """Open the step that was asked for, if one was: here, if this is its page."""
     number, leaves = st.session_state.get(_ASKED, (0, 0))
