@@ -59,7 +59,8 @@ class _Writer:
         self.spelling = spelling
         self.types = types
         self.emitter = emitter
-        taken = taken_names((self.name, *module.names))
+        # Only texts of 2022 name functions bare; others write `cls.split`, beside which a variable may be `split`.
+        taken = taken_names((self.name, *(module.names if spelling.name == "2022" else ())))
         self.names = {item: FunctionNames(item.function, taken, spelling.merged) for item in module.definitions}
 
     def text(self) -> str:

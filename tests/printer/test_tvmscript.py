@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import relax_core as rc
 from relax_core.diagnostics import has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import first_difference
@@ -149,3 +150,24 @@ def test_inferred_types_are_shown_where_none_is_declared() -> None:
 
 def one_function(body: Constant) -> IRModule:
     return IRModule((Definition(GlobalVar("main"), Function((), SeqExpr((), body))),))
+
+
+def test_a_variable_is_named_as_a_function_but_where_functions_are_named_bare() -> None:
+    text = """
+@I.ir_module
+class M:
+    @R.function
+    def split(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        cls = M
+        split = cls.split(x)
+        return split
+"""
+    module = rc.parse(text)
+    assert "split = cls.split(x)" in rc.script(module)
+    old = rc.script(module, spelling="2022")
+    assert "split_1 = split(x)" in old
+    assert rc.structural_equal(rc.parse(old), module)
