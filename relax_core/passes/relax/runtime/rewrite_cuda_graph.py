@@ -422,6 +422,7 @@ class _Writer:
         self.graphs = graphs
         self.captured = captured
         self.names = names
+        self.once = {item.var for item in plan.storages}
         self.lifted: dict[Var, VarBinding] = {item.var: item for item in plan.storages}
         self.inside = {item for _, region in captured.values() for item in region.bindings}
         self.source_of: dict[Binding, tuple[Var, int]] = {}
@@ -450,17 +451,13 @@ class _Writer:
             case _ if item in self.inside:
                 if item in self.source_of:
                     yield self.field(item, *self.source_of[item])
-            case VarBinding(var=var) if var in self.graphs_storages():
+            case VarBinding(var=var) if var in self.once:
                 yield from self.storage(var)
             case VarBinding(value=If(true_branch=SeqExpr() as first, false_branch=SeqExpr() as second) as choice):
                 made = replace(choice, true_branch=self.sequence(first), false_branch=self.sequence(second))
                 yield self.graphs.ctx.derive(replace(item, value=self.graphs.ctx.derive(made, choice)), item)
             case _:
                 yield item
-
-    def graphs_storages(self) -> set[Var]:
-        """Return the variables of the storages that are allocated once."""
-        return {item.var for item in self.graphs.storages.slot_of}
 
     def asked(self, item: Binding) -> Binding:
         result = self.graphs.allocated_type()
@@ -484,9 +481,9 @@ class _Writer:
             "vm.builtin.cuda_graph.run_or_capture", name, inputs, integer(number), *shape, result=result
         )
         var = Var(self.names.fresh("gv"), result)
+        binding_of = {item.var: item for item in region.bindings}
         for index, output in enumerate(region.outputs):
-            binding = next(item for item in region.bindings if item.var is output)
-            self.source_of[binding] = var, index
+            self.source_of[binding_of[output]] = var, index
         return self.made(VarBinding(var, value), *region.bindings)
 
     def field(self, item: Binding, whole: Var, index: int) -> Binding:
