@@ -14,7 +14,7 @@ from tools.docs.commands_page import commands_page
 from tools.docs.passes_page import Example, examples, run_example
 from tools.docs.site import GENERATED, build, linked
 
-REFUSED = ("relax.RewriteCUDAGraph", "tir.Tensorize")
+REFUSED = ("tir.Tensorize",)
 """Passes that refuse what they are for, which their examples show."""
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _SPAN = re.compile(r"`[^`\n]+`")
