@@ -90,6 +90,7 @@ def _select_step(file: LessonFile, number: int, solution: Shown | None = None, d
     longer asked for.
     """
     if file.lesson is None:
+        st.session_state.pop(_ASKED, None)
         return ""
     step = file.lesson.steps[number - 1]
     shown = step.shown if solution is None else over(step.shown, solution)
