@@ -21,8 +21,8 @@ def offer_names(text: str, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lesson.names.{key}"):
         st.caption("Explain", width="content")
         for name in found:
-            if st.button(literal(name), key=f"lesson.name.{key}.{name}", type="tertiary"):
-                _explain(name)
+            # A click that comes along with a component's message is heard all the same before the script runs.
+            st.button(literal(name), key=f"lesson.name.{key}.{name}", type="tertiary", on_click=_explain, args=(name,))
 
 
 def _explain(name: str) -> None:

@@ -111,8 +111,10 @@ def show_asked_paragraph() -> None:
 def offer_paragraph(code: str, key: str, label: str = "") -> None:
     """Show a code, or a label with it, which opens its paragraph with a program that has it."""
     words = "What it means, and a program that has it"
-    if st.button(badge(label or code, "red"), key=key, type="tertiary", help=words):
-        ask_for_paragraph(code)
+    # A click that comes along with a component's message is heard all the same before the script runs.
+    st.button(
+        badge(label or code, "red"), key=key, type="tertiary", help=words, on_click=ask_for_paragraph, args=(code,)
+    )
 
 
 @st.dialog("Diagnostic", width="large")
