@@ -179,3 +179,13 @@ def test_prim_funcs_are_named_after_the_function_or_its_hint() -> None:
     parsed = parse_text(text, "m.py")
     assert parsed.modules[0].names == ("main", "f", "f_1", "named")
     assert {item.code for item in parsed.diagnostics} == {"PA037"}
+
+
+@pytest.mark.parametrize("line", ["s = s + s", "n = n * n + n"])
+def test_what_doubles_with_each_line_is_refused_before_it_is_large(line: str) -> None:
+    lines = ("s = a.shape", "n = a.shape[0]", *[line] * 40, "return te.compute(a.shape, lambda p, q: a[p, q])")
+    function = "def f(a):\n" + "".join(f"    {item}\n" for item in lines)
+    (error,) = (item for item in parse_text(text_of("f, s", function), "m.py").diagnostics if item.severity == "error")
+    assert error.code == "PA004"
+    assert error.span is not None
+    assert "more than 4096 parts" in error.message

@@ -9,6 +9,7 @@ from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.scalar.scalars import ScalarReader
 from relax_core.frontend.tvmscript.te.words import REDUCTIONS, te_call
 from relax_core.ir.expr import TensorType, Var
+from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer, BufferLoad
 from relax_core.ops.kernels.scalar import add, as_index
@@ -16,6 +17,8 @@ from relax_core.ops.kernels.te import FuncBuilder, Known, known, load
 from relax_core.ops.spec import Legalized
 
 INDEX = "int64"
+MAX_PARTS = 4096
+"""The most parts of what a name stands for. `n = n * n` written twenty times has a million, without a long text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,20 @@ class ReduceAxis:
 
 
 TeValue: TypeAlias = "Tensor | ReduceAxis | PrimExpr | tuple[TeValue, ...] | ast.Lambda | ast.FunctionDef"
+
+
+def has_too_many_parts(value: TeValue) -> bool:
+    """Tell whether a value has more than `MAX_PARTS`, each counted as often as it occurs."""
+    count = 0
+    stack: list[TeValue | Node] = [value]
+    while stack and count <= MAX_PARTS:
+        count += 1
+        item = stack.pop()
+        if isinstance(item, tuple):
+            stack += item
+        elif isinstance(item, Node):
+            stack += item.PARTS(item)
+    return count > MAX_PARTS
 
 
 def element_of(context: Context, function: "ast.Lambda | ast.FunctionDef") -> ast.expr:

@@ -15,7 +15,16 @@ from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.frontend.tvmscript.relax.variable_parts import known_type
 from relax_core.frontend.tvmscript.scalar.scalar_calls import KNOWN_CALLS
 from relax_core.frontend.tvmscript.scalar.scalars import ScalarReader
-from relax_core.frontend.tvmscript.te.compute import INDEX, Compute, ReduceAxis, Tensor, TeValue, element_of
+from relax_core.frontend.tvmscript.te.compute import (
+    INDEX,
+    MAX_PARTS,
+    Compute,
+    ReduceAxis,
+    Tensor,
+    TeValue,
+    element_of,
+    has_too_many_parts,
+)
 from relax_core.frontend.tvmscript.te.words import Rewritten, te_call, topi_call
 from relax_core.ir.expr import (
     Call,
@@ -157,6 +166,8 @@ class TeFunction:
             self.values.pop(target.id, None)
             return
         value = self._value(node, target.id if isinstance(target, ast.Name) else "te")
+        if has_too_many_parts(value):
+            raise self.reader.context.unsupported(node, f"`{source_of(node)}`, which has more than {MAX_PARTS} parts,")
         match target, value:
             case ast.Name(id=name), _:
                 self._name(name, value)
