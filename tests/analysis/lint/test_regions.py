@@ -10,8 +10,8 @@ import relax_core as rc
 from relax_core.engine.protocol import Check, Program
 from relax_core.engine.replies import Found
 from relax_core.engine.session import Session
-from tests.passes.relay.byoc import T, begins, program, tables
-from tests.passes.relay.test_byoc_by_hand import CLOSED, drawn
+from tests.passes.relay.byoc import T, annotated_anywhere, begins, program, tables
+from tests.passes.relay.test_byoc_by_hand import CLOSED
 
 CYCLE = """
 %0 = nn.relu(b:a⟦%x⟧);
@@ -82,13 +82,7 @@ def test_what_partition_graph_can_cut_out_is_at_most_oddly_annotated(text: str) 
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_what_partition_graph_trips_over_was_told_before(rng: random.Random) -> None:
-    values, lines = ["%x", "%y"], list[str]()
-    for number in range(rng.randint(0, 4)):
-        is_let = rng.random() < 0.5
-        name = f"%w{number}" if is_let else f"%{number}"
-        lines.append(f"{'let ' if is_let else ''}{name} = {drawn(rng, 2, values)};")
-        values.append(name)
-    module = program(begins("\n".join((*lines, drawn(rng, 3, values[-3:])))))
+    module = annotated_anywhere(rng)
     if any(item.severity == "error" for item in rc.check(module)):
         return
     tripped = {item.code for item in rc.run_pipeline(module, "PartitionGraph", tables=tables(a="add"))[-1].diagnostics}

@@ -1,5 +1,6 @@
 """Small Relay programs for partitioning: how they are written, annotated and compared."""
 
+import random
 from typing import Any
 
 import numpy as np
@@ -59,3 +60,45 @@ def inputs_of(module: IRModule) -> list[Any]:
         sizes = [dim.value for dim in type_.dims or () if isinstance(dim, IntImm)]
         made.append((rng.random(sizes) * 9).astype(type_.dtype))
     return made
+
+
+def annotated_anywhere(rng: random.Random) -> IRModule:
+    """Draw a program with lets, branches and functions, and begins and ends anywhere: it may be ill-formed."""
+    values, lines = ["%x", "%y"], list[str]()
+    for number in range(rng.randint(0, 4)):
+        is_let = rng.random() < 0.5
+        name = f"%w{number}" if is_let else f"%{number}"
+        lines.append(f"{'let ' if is_let else ''}{name} = {_drawn(rng, 2, values)};")
+        values.append(name)
+    return program(begins("\n".join((*lines, _drawn(rng, 3, values[-3:])))))
+
+
+def _drawn(rng: random.Random, depth: int, values: list[str]) -> str:
+    """Draw an expression with begins and ends anywhere."""
+
+    def part() -> str:
+        return _drawn(rng, depth - 1, values)
+
+    kind = rng.randint(0, 11) if depth else 0
+    target = rng.choice("aab")
+    match kind:
+        case 0:
+            return rng.choice(values)
+        case 1 | 2:
+            return f"nn.relu({part()})"
+        case 3:
+            return f"add({part()}, {part()})"
+        case 4 | 5 | 6:
+            return f"b:{target}⟦{part()}⟧"
+        case 7 | 8 | 9:
+            return f"e:{target}⟦{part()}⟧"
+        case 10:
+            return f"({part()}, {part()}).{rng.randint(0, 1)}"
+        case _:
+            fresh = rng.randint(0, 10**9)
+            return rng.choice((
+                f"(if (%c) {{ {part()} }} else {{ {part()} }})",
+                f"(let %v{fresh} = {part()}; {part()})",
+                f"(fn (%p{fresh}: {T}) {{ {part()} }})({part()})",
+                f"e:{target}⟦({part()}, {part()})⟧.1",
+            ))  # fmt: skip

@@ -11,7 +11,7 @@ import relax_core as rc
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.pattern.partition.offload import Unit, offload_graph
-from tests.passes.relay.byoc import T, begins, program, tables
+from tests.passes.relay.byoc import T, annotated_anywhere, begins, program, tables
 from tests.passes.relay.running import agree
 
 A = tables(a="add nn.relu")
@@ -84,13 +84,7 @@ def test_each_begin_of_a_let_that_never_ends_is_told() -> None:
 @settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from((*PASSES, "AnnotateTarget, PartitionGraph")))
 def test_any_annotated_text_stays_closed_or_is_told(rng: random.Random, passes: str) -> None:
-    values, lines = ["%x", "%y"], list[str]()
-    for number in range(rng.randint(0, 4)):
-        is_let = rng.random() < 0.5
-        name = f"%w{number}" if is_let else f"%{number}"
-        lines.append(f"{'let ' if is_let else ''}{name} = {drawn(rng, 2, values)};")
-        values.append(name)
-    module = program(begins("\n".join((*lines, drawn(rng, 3, values[-3:])))))
+    module = annotated_anywhere(rng)
     if errors(module):
         return
     stage = rc.run_pipeline(module, passes, tables=A)[-1]
@@ -98,37 +92,6 @@ def test_any_annotated_text_stays_closed_or_is_told(rng: random.Random, passes: 
         assert errors(stage.after) == [], rc.script(module)
         for flag in (True, False):
             agree(rc.evaluate(stage.after, "main", *inputs(), flag), rc.evaluate(module, "main", *inputs(), flag))
-
-
-def drawn(rng: random.Random, depth: int, values: list[str]) -> str:
-    """Draw an expression with begins and ends anywhere."""
-
-    def part() -> str:
-        return drawn(rng, depth - 1, values)
-
-    kind = rng.randint(0, 11) if depth else 0
-    target = rng.choice("aab")
-    match kind:
-        case 0:
-            return rng.choice(values)
-        case 1 | 2:
-            return f"nn.relu({part()})"
-        case 3:
-            return f"add({part()}, {part()})"
-        case 4 | 5 | 6:
-            return f"b:{target}⟦{part()}⟧"
-        case 7 | 8 | 9:
-            return f"e:{target}⟦{part()}⟧"
-        case 10:
-            return f"({part()}, {part()}).{rng.randint(0, 1)}"
-        case _:
-            fresh = rng.randint(0, 10**9)
-            return rng.choice((
-                f"(if (%c) {{ {part()} }} else {{ {part()} }})",
-                f"(let %v{fresh} = {part()}; {part()})",
-                f"(fn (%p{fresh}: {T}) {{ {part()} }})({part()})",
-                f"e:{target}⟦({part()}, {part()})⟧.1",
-            ))  # fmt: skip
 
 
 def test_two_regions_that_hold_no_call_are_kept_apart_by_no_let() -> None:
