@@ -90,6 +90,7 @@ LATE = frozenset(
         "relax_core.engine.toolchain",
         "relax_core.frontend.relay.module",
         "relax_core.frontend.tvmscript.plain.plain_patterns",
+        "relax_core.frontend.tvmscript.te.functions",
         "relax_core.frontend.tvmscript.text",
         "relax_core.jit.compilation.cache",
         "relax_core.jit.compilation.compile_process",

@@ -46,7 +46,7 @@ PROCESSES = {
         "from relax_core.engine.protocol import Check, Program\n"
         f"found = Session().request(Check(Program(open({str(CHECKED)!r}).read())))\n"
         "assert not found.has_errors, found",
-        262,
+        260,
         (
             *(
                 "llvmlite.binding",

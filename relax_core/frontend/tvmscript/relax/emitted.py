@@ -15,7 +15,7 @@ from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.names import dotted
 from relax_core.frontend.tvmscript.relax.op_calls import call_operator
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
-from relax_core.frontend.tvmscript.te.functions import TeFunction
+from relax_core.frontend.tvmscript.te import functions
 from relax_core.ir.expr import Expr
 from relax_core.ops import find
 
@@ -124,7 +124,7 @@ def _computed(reader: RelaxReader, node: ast.Call, function: ast.Lambda | ast.Fu
     said = [str(item.value) for item in hints if isinstance(item, ast.Constant)]
     name = said[0] if said else "te_lambda" if isinstance(function, ast.Lambda) else function.name
     inner = replace(reader, scope=reader.scope.inner())
-    return TeFunction(inner, name, emitted).called(function, node, node.args[1:])
+    return functions.TeFunction(inner, name, emitted).called(function, node, node.args[1:])
 
 
 def _refusal(node: ast.Call) -> tuple[str, str]:
