@@ -295,17 +295,21 @@ def test_workers_that_are_killed_at_any_time_lose_nothing_but_time() -> None:
             timer = threading.Timer(chance.random() ** 3, _kill, (process,))
             timer.start()
             at = chance.randrange(len(messages))
-            reply = ended(lambda at=at: client.request(messages[at]))
-            if isinstance(reply, Failure):
-                assert (reply.kind, reply.is_restarted) == ("crash", True), reply
-            else:
-                assert _shown(reply) == _shown(right[at])
+            _is_right_or_lost(ended(lambda at=at: client.request(messages[at])), right[at])
             timer.join()
             kills += 1
         # A process is not gone the moment that it is killed: the next request may be sent to the last one.
-        ended(lambda: client.request(messages[0]))
+        _is_right_or_lost(ended(lambda: client.request(messages[0])), right[0])
         assert [_shown(client.request(message)) for message in messages] == [*map(_shown, right)]
     assert wait_until(lambda: workers_of(os.getpid()) <= before)
+
+
+def _is_right_or_lost(reply: object, right: Any) -> None:
+    """Assert that a reply is the right one, or says that its worker was lost and another one is there."""
+    if isinstance(reply, Failure):
+        assert (reply.kind, reply.is_restarted) == ("crash", True), reply
+    else:
+        assert _shown(reply) == _shown(right)
 
 
 def _current(client: Client) -> int:
