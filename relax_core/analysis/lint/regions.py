@@ -1,12 +1,13 @@
 """Lint of compiler regions: annotations and functions of targets that no backend could be handed as they stand."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from relax_core.analysis.call_graph import call_graph
-from relax_core.analysis.region_graph import RegionGraph, region_graph
+from relax_core.analysis.region_graph import region_graph
 from relax_core.analysis.regions import (
     Region,
     RegionSets,
@@ -25,6 +26,8 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Constructor, Let
 from relax_core.source import Span
+
+V = TypeVar("V")
 
 COMPOSITE = "Composite"
 _TARGET_ATTRS = ("Compiler", "Codegen")
@@ -108,28 +111,11 @@ class _Regions:
             node_of.setdefault(graph.find(number), node)
         told: set[int] = set()
         for vertex, region in region_of.items():
-            way = () if vertex in told else _cycle(graph, vertex)
+            way = () if vertex in told else _way_back(vertex, graph.inputs)
             if way:
                 told.update(way)
-                yield _circle(region, [region_of.get(item) or node_of[item] for item in way])
-
-
-def _cycle(graph: RegionGraph, start: int) -> tuple[int, ...]:
-    """Return a shortest way from the result of a vertex back to it, without its ends; empty if there is none."""
-    user_of = dict.fromkeys(graph.inputs(start), start)
-    waiting = deque(user_of)
-    while waiting:
-        current = waiting.popleft()
-        for item in graph.inputs(current):
-            if item == start:
-                way = [current]
-                while (current := user_of[current]) != start:
-                    way.append(current)
-                return tuple(way)
-            if item not in user_of:
-                user_of[item] = current
-                waiting.append(item)
-    return ()
+                # From the result of the region on: each vertex is reached from those that take values from it.
+                yield _circle(region, [region_of.get(item) or node_of[item] for item in way[-2::-1]])
 
 
 def _circle(region: Region, way: list[Region | Node]) -> Diagnostic:
@@ -178,28 +164,28 @@ def _calls_back(module: IRModule) -> Iterator[Diagnostic]:
     used_by = {var.name: tuple(item.name for item in used) for var, used in call_graph(module).items()}
     for var, function in module.relax_functions:
         target = _target_of(function)
-        way = _way_back(used_by, var.name) if target else ()
+        way = _way_back(var.name, lambda name: used_by.get(name, ())) if target else ()
         if way:
-            names = ", ".join(f"@{name}" for name in way)
+            names = ", ".join(f"@{name}" for name in way[:-1] or way)
             message = f"@{var.name} of {target} calls {names}, which leads back to it: no backend can be handed that"
             yield Diagnostic("BY003", message, function.span, "leave the call outside of the function of the target")
 
 
-def _way_back(used_by: Mapping[str, tuple[str, ...]], start: str) -> tuple[str, ...]:
-    """Return the functions on a shortest way of calls from `start` back to it; empty if there is none."""
-    came_from: dict[str, str] = {}
+def _way_back(start: V, next_of: Callable[[V], Iterable[V]]) -> tuple[V, ...]:
+    """Return what stands on a shortest way from `start` back to it, which comes last; empty if there is none."""
+    came_from: dict[V, V] = {}
     waiting = deque((start,))
     while waiting:
         current = waiting.popleft()
-        for name in used_by.get(current, ()):
-            if name == start:
-                way = [current]
-                while way[-1] != start:
-                    way.append(came_from[way[-1]])
-                return tuple(way[-2::-1]) or (start,)
-            if name not in came_from:
-                came_from[name] = current
-                waiting.append(name)
+        for item in next_of(current):
+            if item not in came_from:
+                came_from[item] = current
+                waiting.append(item)
+            if item == start:
+                way = [start]
+                while (current := came_from[way[-1]]) != start:
+                    way.append(current)
+                return tuple(way[::-1])
     return ()
 
 
