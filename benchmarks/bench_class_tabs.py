@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from benchmarks.bench_class import ROUNDS, STUDENTS, THINKING, note
+from benchmarks.bench_class import OWN, ROUNDS, STUDENTS, THINKING, note
 from benchmarks.processor_time import used
 from benchmarks.table import Row, Table
 from tests.app_server import serve
@@ -21,7 +21,6 @@ from views.state.selection import screen
 LONGEST_MS: Final = 120_000
 _LESSON: Final = "What a tensor program is"
 _FIRST, _SECOND = "A module holds functions", "How many bindings?"
-_OWN: Final = "@R.function\ndef student_{0}(x: R.Tensor(({1},), 'float32')):\n    return R.add(x, x)\n"
 _BACK: Final = ".st-key-lesson-back button"
 _NEXT: Final = ".st-key-lesson-next button"
 _PAINTED: Final = """async ([button, words]) => {
@@ -136,7 +135,7 @@ async def _texts_seen(students: list[Page], url: str) -> list[set[int]]:
     """Open a text of its own in every tab, and return whose texts each shows."""
 
     async def opened(page: Page, number: int) -> None:
-        text = _OWN.format(number, number + 2)
+        text = OWN.format(number, number + 2)
         await page.goto(f"{url}/?{urlencode(to_address(screen(text=text)))}")
         await expect(page.get_by_text(re.compile(rf"student_{number}\b")).first).to_be_visible()
 
