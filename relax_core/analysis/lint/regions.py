@@ -168,7 +168,9 @@ def _calls_back(module: IRModule) -> Iterator[Diagnostic]:
         if way:
             names = ", ".join(f"@{name}" for name in way[:-1] or way)
             message = f"@{var.name} of {target} calls {names}, which leads back to it: no backend can be handed that"
-            yield Diagnostic("BY003", message, function.span, "leave the call outside of the function of the target")
+            yield Diagnostic(
+                "BY003", message, _head(function.span), "leave the call outside of the function of the target"
+            )
 
 
 def _way_back(start: V, next_of: Callable[[V], Iterable[V]]) -> tuple[V, ...]:
@@ -202,7 +204,7 @@ def _without_target(module: IRModule, *, is_relay: bool) -> Iterator[Diagnostic]
         message = f"the composite {name} belongs to no target{count}: no backend is handed it"
         pass_name = "AnnotateTarget" if is_relay else "MergeCompositeFunctions"
         place = next((item.span for item in functions if item.span), None)
-        yield Diagnostic("BY008", message, place, f"{pass_name} puts composites into regions of their targets")
+        yield Diagnostic("BY008", message, _head(place), f"{pass_name} puts composites into regions of their targets")
 
 
 def _called_in_regions(function: Function) -> frozenset[Node]:
@@ -237,6 +239,12 @@ def _name(region: Region) -> str:
 
 def _shown(value: Expr) -> str:
     return f"%{value.name}" if isinstance(value, Var) else "a value"
+
+
+def _head(span: Span | None) -> Span | None:
+    """Return the first line of a function's place: it is the function that is meant, not each of its lines."""
+    end = -1 if span is None else span.source.text.find("\n", span.start, span.end)
+    return span if span is None or end < 0 else Span(span.source, span.start, end)
 
 
 def _place(region: Region) -> Span | None:

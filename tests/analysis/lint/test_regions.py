@@ -147,6 +147,8 @@ def test_a_composite_of_relax_belongs_to_a_function_of_a_target() -> None:
     (said,) = rc.region_problems(rc.parse(RELAX))
     assert (said.code, said.severity) == ("BY008", "warning")
     assert "composite a.relu belongs to no target" in said.message
+    assert said.span is not None
+    assert said.span.text == 'def loose(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):'
     told = Session().request(Check(Program(RELAX)))
     assert isinstance(told, Found)
     assert [(item.code, item.severity) for item in told.problems] == [("BY008", "warning")]
