@@ -3,19 +3,25 @@
 See: tvm/src/relax/analysis/tir_op_pattern_kind.cc, HasReshapePattern
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from math import gcd
 
-from relax_core.ir.integer.prove import constant_value, prove_equal, simplify
+from relax_core.ir.integer.polynomial import split_by_product
+from relax_core.ir.integer.prove import as_expression, canonical_form, constant_value, prove_equal, simplify
 from relax_core.ir.node import Node, map_children, postorder, preorder
-from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary, const
+from relax_core.ir.prim import Binary, PrimExpr, PrimVar, binary, const, dtype_of
 from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Evaluate, IfThenElse, PrimFunc, While
 
 
 def is_reshape(function: PrimFunc) -> bool:
-    """Tell whether it is proven that `function` copies its one input to its one output, element by element in order."""
-    if len(function.params) != 2 or len(function.buffers) != 2:
+    """Tell whether it is proven that `function` copies its one input to its one output, element by element in order.
+
+    The input is its first parameter; numbers, as the sizes of its shapes, may follow.
+    """
+    if len(function.buffers) != 2 or function.params[0] is not function.buffers[0].handle:
         return False
     source, target = (item.buffer for item in function.buffers)
     stores = [item for item in preorder(function.body) if isinstance(item, BufferStore)]
@@ -94,46 +100,56 @@ def _quotient(a: PrimExpr, b: PrimExpr, extents: Mapping[PrimVar, PrimExpr]) -> 
     match a:
         case Binary(op="//", a=inner, b=by):
             return _quotient(inner, simplify(binary("*", by, b)), extents)
-        case Binary(op="+") if (whole := _multiples(a, b)) is not None:
+        case _ if (parts := _split(a, b)) is not None:
             # (b * q + r) // b is q + r // b.
-            return binary("+", whole[0], _quotient(whole[1], b, extents))
+            whole, rest = parts
+            return binary("+", whole, _quotient(rest, b, extents))
+        case _ if _is_less(a, b, extents):
+            return const(0)
         case _:
             pass
+    for common, rest in _common_products(a, b):
+        parts = _split(a, common)
+        if parts is not None and _is_less(parts[1], common, extents):
+            # (c * q + r) // (c * d) is q // d for an r below c.
+            return _quotient(parts[0], rest, extents)
+    return binary("//", a, b)
+
+
+def _is_less(a: PrimExpr, b: PrimExpr, extents: Mapping[PrimVar, PrimExpr]) -> bool:
+    """Tell whether `a` is proven to lie in `[0, b)` for all variables within their extents."""
     last = {var: binary("-", extent, const(1)) for var, extent in extents.items()}
     count = simplify(binary("+", replace_symbols(a, last), const(1)))
     number, divisor = constant_value(count), constant_value(b)
     is_less = number is not None and divisor is not None and number <= divisor
-    return const(0) if _only_grows(a) and (is_less or prove_equal(count, b)) else binary("//", a, b)
+    return _only_grows(a) and (is_less or prove_equal(count, b))
 
 
-def _multiples(a: PrimExpr, b: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
-    """Return q and r with `a = b * q + r`: terms of the sum with a constant multiple of `b`, and the rest of them."""
-    by = constant_value(b)
-    if not isinstance(by, int) or by <= 0:
-        return None
-    factors: list[PrimExpr] = []
-    rest: list[PrimExpr] = []
-    for term in _terms(a):
-        match term:
-            case Binary(op="*", a=factor, b=IntImm(value=number)) if number % by == 0:
-                factors.append(binary("*", factor, const(number // by)))
-            case _:
-                rest.append(term)
-    return (_sum(factors), _sum(rest)) if factors else None
+def _split(a: PrimExpr, b: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+    """Return q and r with `a = b * q + r`: the terms of the sum that `b`, a product, divides, and the rest of them."""
+    atoms: dict[str, PrimExpr] = {}
+    match list(canonical_form(b, atoms).items()):
+        case [(factors, count)] if count > 0:
+            whole, rest = split_by_product(canonical_form(a, atoms), factors, count)
+        case _:
+            return None
+    return (as_expression(whole, atoms, dtype_of(a)), as_expression(rest, atoms, dtype_of(a))) if whole else None
 
 
-def _terms(expr: PrimExpr) -> Iterator[PrimExpr]:
-    stack = [expr]
-    while stack:
-        match stack.pop():
-            case Binary(op="+", a=a, b=b):
-                stack += (b, a)
-            case term:
-                yield term
-
-
-def _sum(terms: Sequence[PrimExpr]) -> PrimExpr:
-    return reduce(lambda a, b: binary("+", a, b), terms, const(0))
+def _common_products(a: PrimExpr, b: PrimExpr) -> Iterator[tuple[PrimExpr, PrimExpr]]:
+    """Yield c and d with `b = c * d` for what `b`, a product, has in common with a term of the sum `a`."""
+    atoms: dict[str, PrimExpr] = {}
+    match list(canonical_form(b, atoms).items()):
+        case [(factors, count)] if count > 0:
+            terms = canonical_form(a, atoms)
+        case _:
+            return
+    for monomial, coefficient in terms.items():
+        shared, number = Counter(monomial) & Counter(factors), gcd(coefficient, count)
+        common = {tuple(sorted(shared.elements())): number}
+        rest = {tuple(sorted((Counter(factors) - shared).elements())): count // number}
+        if common != {(): 1}:
+            yield as_expression(common, atoms, dtype_of(b)), as_expression(rest, atoms, dtype_of(b))
 
 
 def _only_grows(expr: PrimExpr) -> bool:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import relax_core as rc
-from relax_core.analysis.reshape_prim_func import is_reshape
 from tests.apache_tvm import relax
 from tests.passes.programs import parse
 from tests.passes.wheel import agrees, passed, remarks, same_values
@@ -253,33 +252,6 @@ def test_prim_funcs_that_reshape_become_reshapes_as_in_tvm() -> None:
     ]
     assert remarks(stage, "missed") == ["@reshape only reshapes, but k leaves the dataflow block"]
     same_values(stage.before, stage.after)
-
-
-@pytest.mark.parametrize(
-    ("shape", "call", "expected"),
-    [
-        ((2, 3, 4), "R.reshape(x, R.shape([4, 6]))", True),
-        ((2, 3, 4), "R.reshape(x, R.shape([2, 2, 3, 2]))", True),
-        ((2, 1, 4), "R.squeeze(x, axis=[1])", True),
-        ((2, 3, 4), "R.flatten(x)", True),
-        ((2, 3, 4), "R.permute_dims(x, axes=[0, 2, 1])", False),
-        ((2, 3, 4), "R.flip(x, axis=1)", False),
-        ((2, 1, 4), "R.permute_dims(x, axes=[1, 0, 2])", True),
-        ((1, 3), "R.broadcast_to(x, R.shape([2, 3]))", False),
-        ((2, 3), "R.exp(x)", False),
-    ],
-)
-def test_what_legalize_ops_makes_of_a_reshape_is_known_as_one(
-    shape: tuple[int, ...], call: str, expected: bool
-) -> None:
-    text = f"""
-    @R.function
-    def main(x: R.Tensor({shape}, "float32")):
-        return {call}
-"""
-    module = passed(parse(text), "LegalizeOps").after
-    ((_, function),) = module.prim_funcs
-    assert is_reshape(function) is expected
 
 
 def test_patterns_are_those_of_tvm() -> None:

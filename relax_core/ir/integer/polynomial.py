@@ -4,6 +4,7 @@ A polynomial maps a monomial, the sorted tuple of its atoms, to a coefficient th
 the constant. What an atom stands for is known to whoever makes the polynomial.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
@@ -81,4 +82,18 @@ def split_by_divisor(terms: Mapping[K, int], divisor: int) -> tuple[dict[K, int]
             quotient[term] = whole
         if left:
             rest[term] = left
+    return quotient, rest
+
+
+def split_by_product(p: Polynomial[A], factors: tuple[A, ...], count: int) -> tuple[Polynomial[A], Polynomial[A]]:
+    """Return `(q, r)` with `p = count * product of factors * q + r`, where `r` holds the terms not divided by both."""
+    quotient: dict[tuple[A, ...], int] = {}
+    rest: dict[tuple[A, ...], int] = {}
+    needed = Counter(factors)
+    for monomial, coefficient in p.items():
+        atoms = Counter(monomial)
+        if atoms >= needed and coefficient % count == 0:
+            quotient[tuple(sorted((atoms - needed).elements()))] = coefficient // count
+        else:
+            rest[monomial] = coefficient
     return quotient, rest

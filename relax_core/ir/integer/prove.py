@@ -100,7 +100,7 @@ def simplify(expr: PrimExpr) -> PrimExpr:
         return expr
     atoms: dict[str, PrimExpr] = {}
     polynomial = canonical_form(expr, atoms)
-    return _expression(polynomial, atoms, dtype_of(expr))
+    return as_expression(polynomial, atoms, dtype_of(expr))
 
 
 def canonical_key(expr: PrimExpr, *, wraps: bool = False) -> str:
@@ -217,7 +217,7 @@ def _atom_key(expr: PrimExpr, memo: Mapping[Node, Polynomial[str]], *, wraps: bo
             return f"('node', {id(expr)})"
 
 
-def _expression(polynomial: Polynomial[str], atoms: Mapping[str, PrimExpr], dtype: str) -> PrimExpr:
+def as_expression(polynomial: Polynomial[str], atoms: Mapping[str, PrimExpr], dtype: str) -> PrimExpr:
     """Write a polynomial as an expression: variables in order of name, the constant last."""
     result: PrimExpr | None = None
     for monomial, count in sorted(polynomial.items(), key=lambda item: (not item[0], -len(item[0]), item[0])):

@@ -47,7 +47,7 @@ def _reshape(binding: Binding, reshapes: set[str]) -> tuple[str, Expr] | None:
         case VarBinding(
             value=Call(
                 op=Op(name="relax.call_tir"),
-                args=(GlobalVar(name=name), Tuple(fields=(x,))),
+                args=(GlobalVar(name=name), Tuple(fields=(x, *_)), *_),
                 type_args=(TensorType(shape=tuple() as dims),),
             )
         ) if name in reshapes:
