@@ -147,6 +147,7 @@ MOVES = (
     Case("concat", ([signed(2, 3), floats(2, 4), signed(2, 3)], 1), "axis 1"),
     Case("concat", ([signed(2, 3), floats(4, 3)], 0), "axis 0"),
     Case("concat", ([signed(2, 3), floats(2, 4)], -1), "last axis"),
+    Case("concat", ([signed(2), floats(3)], None), "vectors without an axis"),
     Case("take", (signed(4, 3), np.array([2, 0, 3]), 0, "fast"), "rows"),
     Case("take", (signed(4, 3), np.array([[2, 0], [1, 1]]), 1, "fast"), "columns"),
     Case("take", (signed(4), np.array([5, -2, 3]), None, "wrap"), "wraps"),

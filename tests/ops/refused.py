@@ -28,6 +28,7 @@ REFUSED = (
     (Case("reshape", (signed(2, 3), (-1, 4)), "with a rest that is a fraction"), "TY015"),
     (Case("concat", ([signed(2, 3), signed(3, 3)], 1), "of different sizes"), "TY016"),
     (Case("concat", ([signed(2, 3), signed(3)], 0), "of different ranks"), "TY016"),
+    (Case("concat", ([signed(2, 3), signed(2, 3)], None), "matrices without an axis"), "TY016"),
     (Case("concat", ([signed(2, 3), ints(2, 3)], 0), "of different dtypes"), "TY011"),
     (Case("take", (signed(2, 3), np.array([0]), None, "fast"), "without an axis"), "TY013"),
     (Case("take", (signed(2, 3), floats(2), 0, "fast"), "at floats"), "TY033"),

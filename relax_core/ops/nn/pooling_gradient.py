@@ -1,6 +1,7 @@
 """The gradients of pooling over two spatial axes."""
 
 import itertools
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -56,7 +57,11 @@ def _spec(kind: Literal["max", "avg"], summary: str) -> OpSpec:
     params = (
         Param("output_grad", "tensor"),
         Param("data", "tensor"),
-        *pool_attributes(2, counts_padding=False),
+        # TVM's Python functions default to all four sides here, to two numbers in the pooling itself.
+        *(
+            replace(item, default=(0,) * 4) if item.name == "padding" else item
+            for item in pool_attributes(2, counts_padding=False)
+        ),
     )
     return OpSpec(f"relax.grad.{kind}_pool2d_backward", params, _infer, summary, evaluate=_evaluate(kind),
                   see=_SEE,

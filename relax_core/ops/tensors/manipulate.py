@@ -19,6 +19,7 @@ from relax_core.ops.operands import (
     common_dtype,
     int_at,
     ints_at,
+    is_absent,
     normal_axes,
     normal_axis,
     product,
@@ -268,7 +269,10 @@ def _infer_broadcast_to(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_concat(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the sum of the sizes at the axis; dtypes, ranks and the other sizes must be equal."""
+    """Infer the sum of the sizes at the axis; dtypes, ranks and the other sizes must be equal.
+
+    Without an axis, all tensors must be vectors.
+    """
     tensors = tensors_at(call, arg_types)
     if not tensors:
         raise OpTypeError("TY016", "concat expects at least one tensor")
@@ -276,10 +280,12 @@ def _infer_concat(call: Call, arg_types: tuple[Type, ...]) -> Type:
     ranks = {item.ndim for item in tensors if item.ndim is not None}
     if len(ranks) > 1:
         raise OpTypeError("TY016", ("concat expects equal ranks, got ", *listed(tensors)))
+    if is_absent(call, 1) and ranks - {1}:
+        raise OpTypeError("TY016", ("concat without an axis joins vectors, got ", *listed(tensors)))
     if not ranks:
-        return TensorType(None, dtype)
+        return TensorType(None, dtype, 1 if is_absent(call, 1) else None)
     rank = ranks.pop()
-    axis = normal_axis(call, int_at(call, arg_types, 1), rank)
+    axis = _concat_axis(call, arg_types, rank)
     dims = [item.dims for item in tensors if item.dims is not None]
     for other in dims[1:]:
         _check_concat(tensors, dims[0], other, axis)
@@ -289,6 +295,10 @@ def _infer_concat(call: Call, arg_types: tuple[Type, ...]) -> Type:
     for item in dims:
         total = binary("+", total, item[axis])
     return TensorType((*dims[0][:axis], simplify(total), *dims[0][axis + 1 :]), dtype)
+
+
+def _concat_axis(call: Call, arg_types: tuple[Type, ...], rank: int) -> int:
+    return 0 if is_absent(call, 1) else normal_axis(call, int_at(call, arg_types, 1), rank)
 
 
 def _check_concat(tensors: tuple[TensorType, ...], first: Dims, other: Dims, axis: int) -> None:
@@ -305,7 +315,7 @@ def _legalize_concat(call: Call, arg_types: tuple[Type, ...], out_type: Type) ->
     types: list[Known] = [item for item in map(known, tensors) if item is not None]
     if result is None or len(types) < len(tensors):
         return None
-    axis = normal_axis(call, int_at(call, arg_types, 1), len(result.dims))
+    axis = _concat_axis(call, arg_types, len(result.dims))
     builder = FuncBuilder("concatenate")
     sources = [
         builder.input(arg, item, "tensor") for arg, item in zip(fields_of(call.args[0], len(types)), types, strict=True)
@@ -345,7 +355,7 @@ def _evaluate_broadcast_to(args: tuple[Value, ...]) -> Value:
 
 
 def _evaluate_concat(args: tuple[Value, ...]) -> Value:
-    return np.concatenate(tuple(np.asarray(item) for item in args[0]), axis=int(args[1]))
+    return np.concatenate(tuple(np.asarray(item) for item in args[0]), axis=int(args[1] or 0))
 
 
 def _evaluate_flatten(args: tuple[Value, ...]) -> Value:

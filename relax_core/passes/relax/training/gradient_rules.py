@@ -206,7 +206,7 @@ def _permute_dims(site: GradientSite) -> Gradients:
 
 
 def _concat(site: GradientSite) -> Gradients:
-    axis = site.number("axis")
+    axis = 0 if isinstance(site.arg("axis"), Null) else site.number("axis")
     type_ = site.made.type(site.call.args[0])
     if axis is None or not isinstance(type_, TupleType):
         raise ValueError("the tensors are not known one by one")
