@@ -50,7 +50,7 @@ def readable_in(module: IRModule, tvm: Tvm) -> IRModule:
     )
     if tvm == "0.25":
         return module
-    return _with_scalar_inputs(rewrite(module, _without_void, log=RewriteLog(), kinds=(Call,)))
+    return _with_scalar_inputs(rewrite(module, _of_0_27, log=RewriteLog(), kinds=(Call,)))
 
 
 def _with_expected_types(node: Node) -> Node | None:
@@ -64,9 +64,17 @@ def _with_expected_types(node: Node) -> Node | None:
             return None
 
 
-def _without_void(node: Node) -> Node | None:
-    """Rule: matmul(x, y, out_dtype="void") -> matmul(x, y), which has the dtype of its operands."""
+def _of_0_27(node: Node) -> Node | None:
+    """Rule: matmul(x, y, out_dtype="void") -> matmul(x, y), which has the dtype of its operands.
+
+    Rule: layout_transform(x, index_map, axis_separators=[]) -> layout_transform(x, index_map).
+    """
     match node:
+        case Call(op=Op(name="relax.layout_transform"), args=(x, index_map, value, *separators)) if any(
+            isinstance(item, Tuple) and not item.fields for item in separators
+        ):
+            kept = (Null() if isinstance(item, Tuple) and not item.fields else item for item in separators)
+            return replace(node, args=(x, index_map, value, *kept))
         case Call(op=Op(), args=args) if any(_is_void(item) for item in args):
             return replace(node, args=tuple(Null() if _is_void(item) else item for item in args))
         case _:

@@ -171,10 +171,15 @@ class FunctionPrinter:
         return self._branch(value, target, indent)
 
     def _assigned(self, var: Var, value: Expr | None) -> str:
-        """Show `x: T = ` in front of a value or a match, or nothing; since 2025 only void values are statements."""
+        """Show `x: T = ` in front of a value or a match, or nothing.
+
+        Since 2025 only void values are statements; matches were in 2022 alone, and TVM reads no such statement.
+        """
         type_ = var.annotation if var.annotation is not None else self.types.get(var)
         if var.name != "_" or not self.names.is_discarded(var):
             name = self.names[var]
+        elif value is None and self.spelling.name != "2022":
+            name = "_"
         elif var.annotation is None and (not self.spelling.binds_values or value is None or _is_void(value)):
             return ""
         else:

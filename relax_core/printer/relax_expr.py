@@ -202,7 +202,9 @@ class ExprPrinter:
             case DataTypeImm(value=dtype):
                 return f"R.dtype({quoted(dtype)})"
             case ExternFunc(name=name, annotation=annotation):
-                return f"R.ExternFunc({quoted(name)}{'' if annotation is None else f', {self.type(annotation)}'})"
+                # A bare `R.Callable` is a function of Python, which TVM takes for a type in annotations only.
+                type_ = "" if annotation is None else self.type(annotation)
+                return f"R.ExternFunc({quoted(name)}{type_ and f', {type_}'}{'()' * type_.endswith('Callable')})"
             case Null():
                 return "R.null_value()"
             case Op(name=name):
