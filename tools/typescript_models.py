@@ -28,7 +28,7 @@ from relax_core.present import device_models, grammar, kernel_models, models, th
 from relax_core.present.catalog_of import catalog_models  # noqa: E402
 from relax_core.present.regions import partition_models, region_models  # noqa: E402
 from relax_core.present.running import run_models  # noqa: E402
-from views.widgets.channel import Channel  # noqa: E402
+from views.widgets.channel import Asked, Channel  # noqa: E402
 
 VIEWS = ROOT / "views"
 GENERATED = VIEWS / "widgets" / "generated"
@@ -124,6 +124,7 @@ class _Writer:
 
 def roots() -> Iterator[type]:
     """Yield the classes that components meet: those of each `channel(...)` that a module below `views/` declares."""
+    yield Asked
     for path in sorted(VIEWS.rglob("*.py")):
         if _DECLARES.search(path.read_text(encoding="utf-8")):
             module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

@@ -148,6 +148,34 @@ def test_what_a_page_shows_is_explained(
     assert_accessible(page, 760, "light")
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("address", "code", "words"),
+    [
+        ("run?sample=errors/jt_out_of_range.py&time=99", "JT010", "T.if_then_else(i + 1 < n"),
+        ("passes?sample=errors/ps_late_capture.py", "PS006", "def second(y"),
+        ("partition?sample=relay/library_call_two.relay&lets=reported&step=4", "BY002", "begins"),
+        ("run?sample=errors/jt_out_of_range.py&time=8&inside=8&clock=99", "JT010", "T.if_then_else(i + 1 < n"),
+    ],
+    ids=["where a run stopped", "why a pass failed", "what partitioning left", "where a kernel stopped"],
+)
+def test_a_code_within_a_component_opens_its_paragraph(
+    page: Page, app_url: str, address: str, code: str, words: str
+) -> None:
+    page.goto(f"{app_url}/{address}")
+    page.locator(f"button[data-code='{code}']").first.click()
+    dialog = page.get_by_role("dialog", name="Diagnostic")
+    expect(dialog).to_contain_text(code)
+    expect(dialog).to_contain_text(words)
+
+
+def test_a_code_in_a_bar_opens_its_paragraph() -> None:
+    app = opened("passes", screen(sample="errors/dv_never_visited.relay", results=1))
+    app.button(key="passes.results.code").click().run()
+    assert not app.exception
+    assert "## EN002" in said(app)
+
+
 def test_the_reason_why_a_run_stopped_opens_its_paragraph() -> None:
     app = opened("run", screen(sample="errors/jt_out_of_range.py"))
     app.button(key="run.code").click().run()

@@ -12,6 +12,7 @@ from relax_core.lessons.progress import CodeError, done_count, hand_in, read_cod
 from relax_core.lessons.slides import slides
 from relax_core.present.escape import bold, literal, prose
 from views.lessons.keeping import keep, progress
+from views.lessons.names import offer_names
 from views.lessons.steps import first_open, open_step, problem
 from views.shell.navigation import open_page
 from views.worker.connection import client
@@ -38,6 +39,7 @@ def show_course() -> None:
         _read_codes(lessons)
     if problem():
         st.error(literal(problem()))
+        offer_names(problem(), "problem")
     left = (item for item in files if item.lesson and done_count(item.lesson, progress()) < len(item.lesson.steps))
     following = next(left, None)
     for group, members in groupby(files, key=lambda item: item.lesson.group if item.lesson else "Not readable"):

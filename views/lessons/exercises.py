@@ -39,6 +39,7 @@ def show_exercise(file: LessonFile, number: int, step: Step) -> None:
                 pass
     except CompileError as error:
         st.error(literal(said(error.diagnostics[0])))
+        offer_names(error.diagnostics[0].code, "exercise")
 
 
 def _filled(file: LessonFile, step: Step, text: str) -> str:

@@ -4,11 +4,9 @@ from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.documents.paragraphs import paragraph_of
 from relax_core.lessons.explaining import names_in
 from relax_core.present.escape import literal
-from views.shell.explaining import ask_for_explanation
-from views.shell.guide import ask_for_paragraph
+from views.state.asking import ask_for_meaning
 
 _MOST: Final = 6
 
@@ -22,11 +20,6 @@ def offer_names(text: str, key: str) -> None:
         st.caption("Explain", width="content")
         for name in found:
             # A click that comes along with a component's message is heard all the same before the script runs.
-            st.button(literal(name), key=f"lesson.name.{key}.{name}", type="tertiary", on_click=_explain, args=(name,))
-
-
-def _explain(name: str) -> None:
-    if paragraph_of(name) is None:
-        ask_for_explanation(name)
-    else:
-        ask_for_paragraph(name)
+            st.button(
+                literal(name), key=f"lesson.name.{key}.{name}", type="tertiary", on_click=ask_for_meaning, args=(name,)
+            )

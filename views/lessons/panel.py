@@ -68,8 +68,10 @@ def show_panel(file: LessonFile) -> None:
             st.markdown(authored(filled(step.text, ask, program_of(file.folder, step.shown))))
         except CompileError as error:
             st.error(literal(said(error.diagnostics[0])))
+            offer_names(error.diagnostics[0].code, "fault")
         if problem():
             st.error(literal(problem()))
+            offer_names(problem(), "problem")
         show_words(f"{file.lesson.introduction if number == 1 else ''} {step.text}")
         offer_names(f"{step.text} {step.exercise.ask if step.exercise else ''}", "text")
         show_exercise(file, number, step)

@@ -1,7 +1,5 @@
 """Explain this: what is selected or named in plain words, with lessons that tell more and words of the glossary."""
 
-from typing import Final
-
 import streamlit as st
 
 from relax_core.engine.protocol import ExplanationsOf, Failure, Open, SourceView
@@ -15,8 +13,6 @@ from views.lessons.words import show_words
 from views.worker.connection import ask
 from views.worker.program import given_program
 
-_ASKED: Final = "explain.asked"
-
 
 def explain_node(found: Inspector) -> None:
     """Open the paragraph of what is selected, and what its operator is."""
@@ -24,18 +20,11 @@ def explain_node(found: Inspector) -> None:
     _explain(explained_node(found), ask(ExplanationsOf((operator,))) if operator else None)
 
 
-def ask_for_explanation(*names: str, about: str = "") -> None:
-    """Have what some names mean open when the page is there; `about` is the sentence that uses them."""
-    st.session_state[_ASKED] = names, about
-
-
-def show_asked_explanation() -> None:
-    """Open the explanation that was asked for, if one was."""
-    names, about = st.session_state.pop(_ASKED, ((), ""))
-    if names:
-        source = ask(Open(given_program()))
-        is_relay = isinstance(source, SourceView) and source.code.language == "relay"
-        _explain(about, ask(ExplanationsOf(names, "relay" if is_relay else "relax")))
+def explain(names: tuple[str, ...], about: str) -> None:
+    """Open what some names mean in the language of the program; `about` is the sentence that uses them."""
+    source = ask(Open(given_program()))
+    is_relay = isinstance(source, SourceView) and source.code.language == "relay"
+    _explain(about, ask(ExplanationsOf(names, "relay" if is_relay else "relax")))
 
 
 def show_meanings(name: str) -> None:

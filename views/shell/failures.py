@@ -37,6 +37,15 @@ def show_failure(failure: Failure) -> None:
             st.button("Run again", key="failure.again", on_click=run_again)
 
 
+def show_reason(failure: Failure, key: str) -> None:
+    """Say in one line why a part of a page is not there, with the way to what its code means; in a dialog as well."""
+    first = next(iter(failure.problems), None)
+    st.info(sentence(failure.title, failure.message if first is None else first.message))
+    # A click in a dialog runs that alone, and two dialogs cannot be open.
+    if first is not None and offer_paragraph(first.code, f"{key}.code"):
+        st.rerun()
+
+
 def _use_default_pipeline() -> None:
     select(pipeline="", stage=-1, time=-1)
 

@@ -15,8 +15,7 @@ from relax_core.present.escape import badge, bullets, file_name, literal, prose,
 from relax_core.present.models import Status
 from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
-from views.shell.explaining import show_asked_explanation
-from views.shell.guide import show_asked_paragraph, show_help
+from views.shell.guide import show_asked, show_help
 from views.state.address import LONGEST_ADDRESS
 from views.state.session import (
     complaints,
@@ -67,8 +66,7 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
                 panel.show_panel(file)
             with right, st.container(gap=None):
                 yield
-        show_asked_paragraph()
-        show_asked_explanation()
+        show_asked()
 
 
 def _show_complaints() -> None:

@@ -12,11 +12,11 @@ from relax_core.present.escape import authored, badge, bold, literal, prose, tab
 from views.lessons.words import show_words
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
-from views.shell.explaining import show_lessons, show_meanings
+from views.shell.explaining import explain, show_lessons, show_meanings
+from views.state.asking import ask_for_meaning, asked_for
 from views.state.session import open_sample, open_text
 
 _CHOSEN: Final = "guide.chosen"
-_CODE: Final = "guide.code"
 _LOOKED_UP: Final = "guide.looked_up"
 _MOST_SEE: Final = 8
 _EVERYWHERE: Final[KeyGroup] = (
@@ -95,25 +95,22 @@ def _show_keys() -> None:
                 column.markdown(f"{bold(title)}\n\n{table(('Key', ''), keys)}")
 
 
-def ask_for_paragraph(code: str) -> None:
-    """Have the paragraph of a code open when the page is there; a component's message is not the time for it."""
-    st.session_state[_CODE] = code
-
-
-def show_asked_paragraph() -> None:
-    """Open the paragraph that was asked for, if one was."""
-    code = st.session_state.pop(_CODE, "")
-    found = paragraph_of(code)
+def show_asked() -> None:
+    """Open what was asked for, if anything was: the paragraph of a code, or what names mean."""
+    names, about = asked_for()
+    found = paragraph_of(names[0]) if len(names) == 1 and not about else None
     if found is not None:
         show_paragraph(found)
+    elif names:
+        explain(names, about)
 
 
-def offer_paragraph(code: str, key: str, label: str = "") -> None:
-    """Show a code, or a label with it, which opens its paragraph with a program that has it."""
+def offer_paragraph(code: str, key: str, label: str = "", *, color: str = "red") -> bool:
+    """Show a code, or a label with it, which opens its paragraph with a program that has it; tell of a click."""
     words = "What it means, and a program that has it"
     # A click that comes along with a component's message is heard all the same before the script runs.
-    st.button(
-        badge(label or code, "red"), key=key, type="tertiary", help=words, on_click=ask_for_paragraph, args=(code,)
+    return st.button(
+        badge(label or code, color), key=key, type="tertiary", help=words, on_click=ask_for_meaning, args=(code,)
     )
 
 

@@ -7,8 +7,9 @@ import streamlit as st
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure, ReportOf
 from relax_core.engine.replies import REPORT_PARTS, ReportPart
-from relax_core.present.escape import bold, bullets, file_name, literal, sentence
+from relax_core.present.escape import bold, bullets, file_name, literal
 from views.lessons.steps import waiting_questions
+from views.shell.failures import show_reason
 from views.worker.connection import ask
 
 _WORDS: Final = "Text, problems, passes with diffs and graphs, run and notes as one HTML file that opens anywhere."
@@ -40,7 +41,7 @@ def _is_wanted(noun: str, part: ReportPart) -> bool:
 def _offer_file(noun: str, asked: ReportOf) -> None:
     made = ask(asked)
     if isinstance(made, Failure):
-        st.info(sentence(made.title, made.problems[0].message if made.problems else made.message))
+        show_reason(made, f"{noun}.report")
         return
     content = made.html.encode()
     name = f"{file_name(asked.program.name.rpartition('.')[0] or asked.program.name)}.report.html"

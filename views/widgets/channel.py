@@ -16,6 +16,8 @@ import msgspec
 import streamlit as st
 from streamlit.components.v2 import component
 
+from views.state.asking import ask_for_meaning
+
 STATIC = Path(__file__).resolve().parents[2] / "static"
 PANE_HEIGHT = "calc(100vh - 80px - var(--bar, 45px))"
 """Fills the window between the context bar and the status line."""
@@ -26,12 +28,20 @@ _LOADER = """export default async function (a) {{
 return (await import(new URL("app/static/{file}", document.baseURI).href)).default(a); }}"""
 
 _EARLIER_LIMIT = 8
+_NAMES_LIMIT = 8
 
 Model = TypeVar("Model", bound=msgspec.Struct)
 Props = TypeVar("Props", bound=msgspec.Struct)
 Action = TypeVar("Action")
 Buttons = tuple[tuple[str, str], ...]
 """Pairs (id, label)."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Names that a component shows and whose meaning is asked for; `text` is the sentence that uses them."""
+
+    names: tuple[str, ...]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,7 @@ class Channel(Generic[Model, Props, Action]):
             key=key,
             data=msgspec.json.encode(head) + b"\n" + body.body,
             on_action_change=lambda: self._call(key, on_action),
+            on_explain_change=lambda: _explain(key),
         )
         if below is not None:
             with st.container(key=f"{key}.base"):
@@ -175,10 +186,23 @@ def _base(key: str, model: msgspec.Struct, base: tuple[str, ...] | msgspec.Struc
     return _sent(key, model, base) if base else None
 
 
+def _explain(key: str) -> None:
+    """Have explained what was asked about; a message that no component of ours writes is dropped."""
+    try:
+        asked = msgspec.convert(dict(_stored(key, "explain") or {}), Asked)
+    except msgspec.ValidationError:
+        return
+    ask_for_meaning(*asked.names[:_NAMES_LIMIT], about=asked.text)
+
+
 def _stored_action(key: str) -> Mapping[str, object] | None:
+    return _stored(key, "action")
+
+
+def _stored(key: str, name: str) -> Mapping[str, object] | None:
     state: object = st.session_state.get(key)
-    action: object = state.get("action") if isinstance(state, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # session state is untyped
-    return cast(Mapping[str, object], action) if isinstance(action, Mapping) else None
+    value: object = state.get(name) if isinstance(state, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # session state is untyped
+    return cast(Mapping[str, object], value) if isinstance(value, Mapping) else None
 
 
 def _untold(key: str) -> tuple[Mapping[str, object], ...]:

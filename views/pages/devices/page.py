@@ -14,7 +14,6 @@ from views.pages.devices.devices.component import DevicesAction, devices
 from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, chip, group, note, page, status_line
-from views.shell.guide import ask_for_paragraph
 from views.shell.heights import pane_height, stacked_height
 from views.shell.selecting import graph_of, on_graph
 from views.state.session import opened_groups, select, state
@@ -43,8 +42,6 @@ def _on_graph(action: GraphAction) -> None:
 def _on_text(action: EditorAction) -> None:
     if action.kind == "tab":
         select(view=action.command)
-    elif action.kind == "code":
-        ask_for_paragraph(action.command)
 
 
 def _on_devices(action: DevicesAction) -> None:

@@ -13,7 +13,6 @@ from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
 from views.pages.kernels.steps import choose_steps, show_plan, switched_off
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
-from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import pane_height
@@ -37,9 +36,6 @@ _SUGGESTED = ("tir/matmul.py", "tir/row_softmax.py", "tir/gather.py")
 
 def _on_kernels(action: KernelsAction) -> None:
     select(part=action.part, view=action.form)
-    if action.kind == "explain":
-        transformation = f"transformation of kernels/{action.words.partition(':')[0]}"
-        ask_for_explanation(f"remark on a kernel/{action.word}", transformation, about=action.words)
 
 
 def _form() -> Form:

@@ -15,6 +15,7 @@ from relax_core.present.regions.partition_models import PartitionView
 from relax_core.present.regions.region_models import Flow
 from views.pages.partition.state import PartitionState
 from views.shell.frame import chip
+from views.shell.guide import offer_paragraph
 from views.state.session import select, state
 from views.worker.connection import ask, run_again
 
@@ -43,6 +44,8 @@ def show_run(view: PartitionView, program: Program) -> None:
         chip(literal(f"no result: {problem.code if problem else compared.title}"), "orange")
         with st.popover("Why"):
             st.markdown(prose(problem.message if problem else compared.message))
+            if problem:
+                offer_paragraph(problem.code, "partition.result.code")
         return
     found = compared.outcome.verdict if compared.outcome is not None else "not comparable"
     chip(*_SHOWN[found])

@@ -37,10 +37,9 @@ from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
 from views.pages.passes.verifying import choose_verification, passed_program, verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
-from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
-from views.shell.guide import ask_for_paragraph
+from views.shell.guide import offer_paragraph
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.reports import offer_report
 from views.shell.selecting import on_graph, show_inspector, shown_side
@@ -91,10 +90,6 @@ def _on_diff(action: DiffAction) -> None:
             select(node=action.node, view="text")
         case "rewrite":
             select(rewrite=action.rewrite, skip=int(action.is_left_out))
-        case "code":
-            ask_for_paragraph(action.code)
-        case "explain":
-            ask_for_explanation(*action.names, about=action.text)
 
 
 def _on_film(action: FilmAction) -> None:
@@ -199,8 +194,10 @@ def _show_results(found: Bisection | Failure | None) -> None:
     match found:
         case None:
             pass
+        case Failure(problems=(first, *_)):
+            offer_paragraph(first.code, "passes.results.code", f"no results: {first.code}", color="orange")
         case Failure():
-            chip(f"no results: {found.problems[0].code if found.problems else found.title}", "orange")
+            chip(f"no results: {found.title}", "orange")
         case Bisection(verdict="different", stages=stages, suspects=(*others, at)):
             culprit = f"one of {len(others) + 1} passes" if others else stages[at].name
             label = f":red[{literal(f'✕ {culprit} changes the result')}]"
@@ -251,8 +248,8 @@ def _single_rewrite(stage: int) -> RewriteView | None:
         return None
     reply = ask(RewriteOf(passed_program(), stage, current.rewrite, bool(current.skip)))
     if isinstance(reply, Failure):
-        for problem in reply.problems:
-            show_problem(problem)
+        for number, problem in enumerate(reply.problems):
+            show_problem(problem, f"passes.rewrite.code.{number}")
         if not reply.problems:
             show_failure(reply)
         st.button("All rewrites", key="passes.rewrites", on_click=_list_rewrites)

@@ -15,6 +15,7 @@ from relax_core.present.models import Pipeline, Problem, Stage
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.verifying import passed_program
 from views.shell.frame import chip
+from views.shell.guide import offer_paragraph
 from views.state.session import state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, run_again
@@ -102,8 +103,8 @@ def _apply(text: str) -> None:
 
 def _show_findings(stage: Stage) -> None:
     """List what was applied where and what came closest, or what is wrong with the rules."""
-    for problem in stage.problems:
-        show_problem(problem)
+    for number, problem in enumerate(stage.problems):
+        show_problem(problem, f"passes.rules.code.{stage.index}.{number}")
     view = ask(StageOf(passed_program(), stage.index))
     if isinstance(view, Failure):
         return
@@ -114,9 +115,11 @@ def _show_findings(stage: Stage) -> None:
     st.button("Show this stage", key=f"passes.rules.show.{stage.index}", on_click=_show, args=(stage.index,))
 
 
-def show_problem(problem: Problem) -> None:
+def show_problem(problem: Problem, key: str) -> None:
     """Say what is wrong, above the line of the rules with a mark below the place."""
-    st.markdown(f"{badge(problem.code, 'red')} {prose(problem.message)}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        offer_paragraph(problem.code, key)
+        st.markdown(prose(problem.message), width="content")
     if problem.excerpt:
         st.code(_marked(problem), language=None)
     if problem.hint:

@@ -12,6 +12,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import Crash, RecordedView
 from relax_core.present.escape import badge, file_name, literal, prose
 from views.pages.pipeline.failures import say
+from views.shell.guide import offer_paragraph
 from views.state.session import select
 from views.worker.connection import ask
 
@@ -31,7 +32,9 @@ def show_crash(view: RecordedView, parcel: Parcel) -> str:
         st.markdown(badge(f"✕ {found.title}", "red"))
         st.markdown(prose(found.words))
         if found.rule:
-            st.caption(prose(f"{found.code}: {found.rule}"))
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                offer_paragraph(found.code, "pipeline.crash.code")
+                st.caption(prose(found.rule))
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             _offer_links(view, found)
         if found.unscripted:

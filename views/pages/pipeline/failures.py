@@ -6,6 +6,7 @@ import streamlit as st
 
 from relax_core.engine.protocol import Failure
 from relax_core.present.escape import prose, sentence
+from views.shell.guide import offer_paragraph
 from views.worker.connection import run_again
 
 _PROBLEMS_SHOWN: Final = 5
@@ -16,9 +17,11 @@ def say(failure: Failure, part: str) -> None:
     with st.container(key="failure", gap="small"):
         if not failure.problems:
             st.error(sentence(failure.title, failure.message))
-        for problem in failure.problems[:_PROBLEMS_SHOWN]:
-            st.error(sentence(f"{failure.title}: {problem.code}", problem.message))
-            if problem.hint:
-                st.markdown(prose(f"Hint: {problem.hint}"))
+        for number, problem in enumerate(failure.problems[:_PROBLEMS_SHOWN]):
+            st.error(sentence(failure.title, problem.message))
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                offer_paragraph(problem.code, f"pipeline.code.{part}.{number}")
+                if problem.hint:
+                    st.markdown(prose(f"Hint: {problem.hint}"))
         if failure.kind != "diagnosed":
             st.button("Run again", key=f"pipeline.again.{part}", on_click=run_again)

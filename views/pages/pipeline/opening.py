@@ -14,7 +14,8 @@ from relax_core.engine.protocol import (
     Failure,
 )
 from relax_core.engine.replies import RecordedView
-from relax_core.present.escape import bold, bullets, file_name, literal, prose, sentence, visible
+from relax_core.present.escape import bold, bullets, file_name, literal, prose, visible
+from views.shell.failures import show_reason
 from views.state.session import select
 from views.worker.connection import ask
 from views.worker.recordings import (
@@ -97,7 +98,7 @@ def _offer_trace(view: RecordedView, parcel: Parcel) -> None:
             return
         made = ask(TraceOf(parcel))
         if isinstance(made, Failure):
-            st.info(sentence(made.title, made.problems[0].message if made.problems else made.message))
+            show_reason(made, "pipeline.write")
             return
         content = made.content
     name = f"{file_name(parcel.name.partition('.')[0])}.rxt"

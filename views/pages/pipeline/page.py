@@ -40,7 +40,7 @@ from views.pages.pipeline.results import culprits, marked, results_by_position
 from views.pages.pipeline.state import VIEWS, PipelineState
 from views.pages.pipeline.verdict import line_of, offer_links, offer_reproducer, show_verdict
 from views.shell.frame import bar, chip, group, note, page, status_line
-from views.shell.guide import ask_for_paragraph, offer_paragraph
+from views.shell.guide import offer_paragraph
 from views.shell.heights import stacked_height
 from views.state.session import select, state
 from views.widgets.diff.component import DiffAction, diff
@@ -87,8 +87,6 @@ def _on_list(action: PipelineAction) -> None:
 def _on_diff(action: DiffAction) -> None:
     if action.kind == "select":
         select(recorded_line=action.node)
-    elif action.kind == "code":
-        ask_for_paragraph(action.code)
 
 
 def _go(position: int, line: str = "") -> None:

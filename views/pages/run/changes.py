@@ -80,7 +80,7 @@ def changes_form() -> None:
             select(unchanged=int(shows))
             st.rerun()
         if st.button("Compare the two runs", key="run.change.compare", type="primary"):
-            show_comparison(ask(CompareValuesOf(given_program(), -1, changed_program(), -1)))
+            show_comparison(ask(CompareValuesOf(given_program(), -1, changed_program(), -1)), "run.change.compared")
 
 
 def _keep_first(count: int) -> None:

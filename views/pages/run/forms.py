@@ -11,10 +11,11 @@ from relax_core.engine.debug.requests import ChromeTraceOf, CompareArchiveOf, Co
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Execute, Failure, SourceView
 from relax_core.jit.options import MODES
-from relax_core.present.escape import bold, file_name, literal, prose, sentence
+from relax_core.present.escape import bold, file_name, literal, prose
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
 from views.pages.run.program import given_program
+from views.shell.failures import show_reason
 from views.state.session import select, state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, waiting_in
@@ -102,7 +103,7 @@ def values_form(run: Run, program: Program, *, is_recorded: bool) -> None:
     if st.button("Collect the values", key="run.collect"):
         reply = ask(DumpOf(program))
         if isinstance(reply, Failure):
-            say(reply)
+            show_reason(reply, "run.collect")
         else:
             label = literal(f"Download {reply.count:,} values")
             st.download_button(
@@ -116,7 +117,7 @@ def buffers_form(program: Program) -> None:
     with st.popover("Buffers"):
         found = ask(Execute(program))
         if isinstance(found, Failure):
-            say(found)
+            show_reason(found, "run.buffers")
         elif found.written:
             _table([{"buffer": item.name, "before": item.before, "after": item.after} for item in found.written])
         else:
@@ -136,19 +137,21 @@ def _offer_comparison(program: Program, *, is_recorded: bool) -> None:
         "Compare with values in .npz, named as above or by the variable alone", type=["npz"], key="run.values"
     )
     if given is not None:
-        show_comparison(ask(CompareArchiveOf(program, given.getvalue())))
+        show_comparison(ask(CompareArchiveOf(program, given.getvalue())), "run.values.compared")
     if is_recorded:
         return
     others = [mode for mode in MODES if mode != program.mode]
     other = st.segmented_control("Compare with kernels that round otherwise", others, key="run.against")
     if other is not None:
-        show_comparison(ask(CompareValuesOf(program, -1, msgspec.structs.replace(program, mode=other), -1)))
+        show_comparison(
+            ask(CompareValuesOf(program, -1, msgspec.structs.replace(program, mode=other), -1)), "run.modes.compared"
+        )
 
 
-def show_comparison(found: ValuesCompared | Failure) -> None:
-    """Show which bindings of two runs differ, and how far."""
+def show_comparison(found: ValuesCompared | Failure, key: str) -> None:
+    """Show which bindings of two runs differ, and how far; `key` tells the comparisons of a page apart."""
     if isinstance(found, Failure):
-        say(found)
+        show_reason(found, key)
         return
     for note in found.notes:
         st.code(note, language=None)
@@ -158,18 +161,12 @@ def show_comparison(found: ValuesCompared | Failure) -> None:
         _table([{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart])
 
 
-def say(failure: Failure) -> None:
-    """Show why there is no answer."""
-    first = failure.problems[0].message if failure.problems else failure.message
-    st.info(sentence(failure.title, first))
-
-
 @st.dialog("Profile", width="large")
 def _show_profile() -> None:
     with waiting_in(st.container()):
         found = ask(ProfileOf(given_program()))
     if isinstance(found, Failure):
-        say(found)
+        show_reason(found, "run.profile")
         return
     if found.rendered:
         st.code(found.rendered, language=None)
@@ -197,7 +194,7 @@ def _offer_timeline() -> None:
         return
     found = ask(ChromeTraceOf(given_program()))
     if isinstance(found, Failure):
-        say(found)
+        show_reason(found, "run.timeline")
         return
     key = "run.timeline.save"
     st.download_button("Download the timeline", found.content, file_name="run.json", key=key, on_click="ignore")

@@ -20,12 +20,12 @@ from views.pages.run.stepper.component import StepperAction, stepper
 from views.pages.run.tensor import shown_tensor, tensor_form
 from views.pages.run.tensor import written as written_tensor
 from views.pages.run.watches import watched
-from views.shell.explaining import ask_for_explanation
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import pane_height
 from views.shell.reports import offer_report
+from views.state.asking import ask_for_meaning
 from views.state.session import select, state
 from views.state.shared import FocusState
 from views.worker.connection import ask, run_again
@@ -59,7 +59,7 @@ def _on_step(action: StepperAction) -> None:
             enter(action.to)
         case "explain":
             select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
-            ask_for_explanation(*action.names, about=action.text)
+            ask_for_meaning(*action.names, about=action.text)
         case "tab":
             select(tab="" if action.command == _TABS[0][0] else action.command)
         case "change":

@@ -16,12 +16,14 @@ from relax_core.engine.protocol import (
     SavedRunOf,
 )
 from relax_core.engine.replies import OpenedRun
-from relax_core.present.escape import bold, bullets, file_name, literal, prose, sentence
+from relax_core.present.escape import bold, bullets, file_name, literal, prose
 from relax_core.present.problems import problems_of
 from relax_core.present.running.run_models import Run
 from views.pages.run.program import run_program
 from views.pages.run.state import RunState
+from views.shell.failures import show_reason
 from views.shell.frame import chip
+from views.shell.guide import offer_paragraph
 from views.state.session import open_text, select, state
 from views.state.shared import ProgramState
 from views.worker.connection import ask
@@ -139,7 +141,7 @@ def files_form(run: Run | Failure, found: OpenedRun | None) -> None:
 def _offer_file(run: Run) -> None:
     made = ask(SavedRunOf(run_program()))
     if isinstance(made, Failure):
-        st.info(sentence(made.title, made.problems[0].message if made.problems else made.message))
+        show_reason(made, "run.save")
         return
     name = f"{file_name(run.title.rpartition('/')[2].partition('.')[0] or 'run')}.rxt"
     label = literal(f"Download {plural(run.total, 'event')}")
@@ -153,8 +155,10 @@ def say_refusal(refused: Failure) -> None:
     words = [refused.message]
     if refused.problems:
         first = refused.problems[0]
-        words = [f"{first.code}: {first.message}", f"Hint: {first.hint}" if first.hint else ""]
+        words = [first.message, f"Hint: {first.hint}" if first.hint else ""]
     st.warning(prose(". ".join(filter(None, words))))
+    if refused.problems:
+        offer_paragraph(refused.problems[0].code, "run.recorded.code")
 
 
 def show_refusal() -> None:

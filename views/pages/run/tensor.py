@@ -14,9 +14,9 @@ from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure
 from relax_core.present.escape import bold, file_name, literal
 from relax_core.present.running.moment_models import Measure
-from views.pages.run.forms import say
 from views.pages.run.state import RunState
 from views.pages.run.stepper.component import TensorAsked, TensorShown
+from views.shell.failures import show_reason
 from views.state.session import state
 from views.worker.connection import ask
 
@@ -86,7 +86,7 @@ def tensor_form(program: Program) -> None:
     if st.button(literal(f"Write {asked.expression} as .npy"), key="run.tensor.write"):
         reply = ask(TensorFileOf(program, max(0, own.time), asked.depth, asked.expression))
         if isinstance(reply, Failure):
-            say(reply)
+            show_reason(reply, "run.tensor")
         else:
             name = f"{file_name(asked.expression)}.npy"
             st.download_button("Download .npy", reply.content, name, key="run.tensor.save", on_click="ignore")

@@ -13,9 +13,8 @@ from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
 from relax_core.present.nodes.node_id import NodeId
 from views.lessons.steps import open_lesson_file, waiting_questions
-from views.shell.failures import show_failure
+from views.shell.failures import show_failure, show_reason
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
-from views.shell.guide import ask_for_paragraph
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
 from views.shell.reports import offer_report
@@ -86,8 +85,6 @@ def _on_edit(action: EditorAction) -> None:
                 open_text(action.text)
         case "open":
             open_text(action.text, sample=action.name)
-        case "code":
-            ask_for_paragraph(action.command)
 
 
 @st.dialog("Restore layout", width="large")
@@ -126,7 +123,7 @@ def _offer_printing(view: SourceView) -> None:
         target = targets[chosen]
         reply = ask(Script(given_program(), target.dialect, target.spelling, tvm=target.tvm))
         if isinstance(reply, Failure):
-            st.info(sentence(reply.title, reply.message))
+            show_reason(reply, "source.print")
             return
         st.code(reply.text, language="python" if target.suffix == ".py" else None, height=360)
         name = f"{file_name(view.module)}{target.suffix}"

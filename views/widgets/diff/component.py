@@ -27,7 +27,7 @@ class SingleRewrite(msgspec.Struct, frozen=True):
 class DiffAction:
     """What the user did."""
 
-    kind: Literal["select", "tab", "stage", "rewrite", "line", "code", "explain"]
+    kind: Literal["select", "tab", "stage", "rewrite", "line"]
     """`line`: a part of the structure was chosen, which is to be shown in the text."""
     node: str = ""
     line: int = 0
@@ -37,11 +37,6 @@ class DiffAction:
     rewrite: int = 0
     """The rewrite to show, for `rewrite`; 0: the list of all."""
     is_left_out: bool = False
-    code: str = ""
-    """Of a problem whose paragraph is asked for."""
-    names: tuple[str, ...] = ()
-    """What is to be explained; `text` is the remark that uses them."""
-    text: str = ""
 
 
 class DiffProps(msgspec.Struct, frozen=True):

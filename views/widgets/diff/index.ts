@@ -3,11 +3,12 @@
 import type { Diff, DiffAction, DiffProps } from "#generated/models";
 import { button, choice, segments } from "#shared/controls";
 import { type Child, el, find, replace } from "#shared/dom";
+import { explains } from "#shared/explain";
 import { onKeys } from "#shared/keys";
 import { component, type Take, type Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
 import type { FoldKey } from "./items";
-import { failure, remarkList, rewriteList, singleHead, unchanged, valueList } from "./lists";
+import { failure, passOf, remarkList, rewriteList, singleHead, unchanged, valueList } from "./lists";
 import { Sides } from "./sides";
 import { type Kind, structureTable } from "./structure";
 import style from "./style.css";
@@ -19,9 +20,6 @@ interface Values {
 // In a narrower pane the views are a list to choose from.
 const TABS_WIDTH = 780;
 const HEAD_ONLY: readonly DiffProps["tab"][] = ["graph", "film"];
-
-/** The name of a pass without its options. */
-const passOf = (name: string) => name.split("(")[0] ?? "";
 
 class DiffPane {
   private readonly head = el("div", { class: "ph" });
@@ -91,9 +89,8 @@ class DiffPane {
     const summary = el("span", { class: "n" }, props.detail?.summary);
     const tabs = props.tabs.length ? views("View", props.tabs, props.tab, pick) : "";
     const name = props.detail?.name ?? "";
-    const explain = () => this.tell({ kind: "explain", names: [passOf(name)] });
     const title = `What ${passOf(name)} does, and which lessons tell more`;
-    const meaning = props.stage && name ? button("Explain", "t", "", explain, { title }) : "";
+    const meaning = props.stage && name ? button("Explain", "t", "", explains([passOf(name)]), { title }) : "";
     replace(this.head, el("b", {}, name), meaning, summary, el("span", { class: "sp" }), tabs);
   }
 
@@ -136,13 +133,9 @@ class DiffPane {
       case "rewrites":
         return props.single
           ? [singleHead(props.single, show), this.texts()]
-          : rewriteList(props, this.selected, select, show, (rule) =>
-              this.tell({ kind: "explain", names: [`rewrite rule/${rule}`, passOf(props.detail?.name ?? "")] }),
-            );
+          : rewriteList(props, this.selected, select, show);
       case "remarks":
-        return remarkList(props, select, (kind, text) =>
-          this.tell({ kind: "explain", names: [`remark/${kind}`, passOf(props.detail?.name ?? "")], text }),
-        );
+        return remarkList(props, select);
       case "values":
         return valueList(props);
       case "structure":
@@ -175,8 +168,7 @@ class DiffPane {
 
   private failed(props: DiffProps): Child {
     const hasTexts = this.model !== undefined && !this.model.is_unchanged;
-    const explain = (code: string) => this.tell({ kind: "code", code });
-    return [failure(props, hasTexts, explain), hasTexts && this.texts()];
+    return [failure(props, hasTexts), hasTexts && this.texts()];
   }
 
   private texts(): Child {

@@ -3,6 +3,7 @@
 import type { DiffProps, Remark, SingleRewrite, ValueRow } from "#generated/models";
 import { button, link, pickable, segments } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { codeLink, explains } from "#shared/explain";
 import { chip, severitySign } from "#shared/marks";
 
 type Select = (node: string, line: number) => void;
@@ -19,13 +20,10 @@ const REMARK_TONE: Readonly<Record<Remark["kind"], string>> = { applied: "added"
 const lineCell = (line: number) => el("td", { class: "muted r" }, line ? `line ${line}` : "");
 const numberCell = (number: number) => el("td", { class: "m muted r" }, number);
 
-export function rewriteList(
-  props: DiffProps,
-  selected: string,
-  select: Select,
-  show: ShowRewrite,
-  explain: (rule: string) => void,
-): Child {
+/** The name of a pass without its options. */
+export const passOf = (name = "") => name.split("(")[0] ?? "";
+
+export function rewriteList(props: DiffProps, selected: string, select: Select, show: ShowRewrite): Child {
   const rewrites = props.detail?.rewrites ?? [];
   const rows = rewrites.map((item) => {
     const row = el(
@@ -34,7 +32,7 @@ export function rewriteList(
       numberCell(item.number),
       el("td", { class: "m" }, item.before),
       el("td", { class: "m" }, item.after),
-      el("td", {}, item.rule && ruleLink(item.rule, explain)),
+      el("td", {}, item.rule && ruleLink(item.rule, passOf(props.detail?.name))),
       lineCell(item.line),
       el("td", { class: "r" }, item.is_single && singleButtons(item.number, show)),
     );
@@ -48,12 +46,8 @@ export function rewriteList(
   return [list("Rewrites", ["#", "Before", "After", "Rule", "", ""], rows), more];
 }
 
-function ruleLink(rule: string, explain: (rule: string) => void): Child {
-  const ask = (event: Event) => {
-    event.stopPropagation();
-    explain(rule);
-  };
-  return link(rule, ask, { title: "Explain this rule" });
+function ruleLink(rule: string, pass: string): Child {
+  return link(rule, explains([`rewrite rule/${rule}`, pass]), { title: "Explain this rule" });
 }
 
 function singleButtons(number: number, show: ShowRewrite): Child {
@@ -98,19 +92,12 @@ export function singleHead(single: SingleRewrite, show: ShowRewrite): Child {
     views,
     button("All rewrites", "", "", () => show(0, false)),
   );
-  return [head, wrong && el("div", { class: "pad error-text" }, `✕ ${wrong.code}: ${wrong.message}`)];
+  return [head, wrong && el("div", { class: "pad error-text" }, "✕ ", codeLink(wrong), " ", prose(wrong.message))];
 }
 
-export function remarkList(
-  props: DiffProps,
-  select: Select,
-  explain: (kind: Remark["kind"], text: string) => void,
-): Child {
+export function remarkList(props: DiffProps, select: Select): Child {
   const rows = (props.detail?.remarks ?? []).map((item) => {
-    const ask = (event: Event) => {
-      event.stopPropagation();
-      explain(item.kind, item.message);
-    };
+    const ask = explains([`remark/${item.kind}`, passOf(props.detail?.name)], item.message);
     const title = "Explain this remark";
     const kind = el("td", {}, link(chip(item.kind, REMARK_TONE[item.kind]), ask, { title }));
     const message = el("td", {}, prose(item.message));
@@ -143,14 +130,14 @@ export function valueList(props: DiffProps): Child {
 const NOTHING_LEFT = "The module is as it was before this pass";
 
 /** Why a pass failed: in place of the texts if it left nothing to compare, else above them. */
-export function failure(props: DiffProps, hasTexts: boolean, explain: (code: string) => void): Child {
+export function failure(props: DiffProps, hasTexts: boolean): Child {
   const lines = props.problems.map((item) =>
     el(
       "div",
       { class: "problem" },
       severitySign(item.severity),
       " ",
-      link(item.code, () => explain(item.code), { class: "link m", title: item.explanation }),
+      codeLink(item),
       " ",
       item.line ? el("span", { class: "muted" }, `line ${item.line}, column ${item.column}: `) : "",
       prose(item.message),

@@ -15,11 +15,11 @@ from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 class EditorAction:
     """What the user did; `text` is the whole text at that moment."""
 
-    kind: Literal["text", "submit", "open", "select", "tab", "command", "code"]
+    kind: Literal["text", "submit", "open", "select", "tab", "command"]
     text: str
     node: str = ""
     command: str = ""
-    """The id of the tab or button, or the code of a problem whose paragraph is asked for."""
+    """The id of the tab or button."""
     name: str = ""
     """The name of a file that was dropped onto the text."""
 

@@ -29,7 +29,6 @@ class Editor {
   private readonly problems = new Problems(
     (line, column) => this.goTo(line, column),
     (problem) => this.mend(problem),
-    (code) => this.report({ kind: "code", command: code }),
   );
   private readonly reportText = laterOrOnLeaving(CHANGE_DELAY, () => this.report({ kind: "text" }));
   private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());

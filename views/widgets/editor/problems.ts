@@ -3,6 +3,7 @@
 import type { Elsewhere, Problem } from "#generated/models";
 import { link, pickable } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
+import { explains } from "#shared/explain";
 import { severitySign } from "#shared/marks";
 import { bySeverity, counts } from "./places";
 
@@ -13,11 +14,10 @@ export class Problems {
   private opened = -1;
   private isWithheld = false;
 
-  /** `mend` puts what is known to mend a problem in its place; `explain` shows a program that has a code. */
+  /** `mend` puts what is known to mend a problem in its place. */
   constructor(
     private readonly goTo: (line: number, column: number) => void,
     private readonly mend: (problem: Problem) => void,
-    private readonly explain: (code: string) => void,
   ) {}
 
   show(problems: readonly Problem[]): void {
@@ -71,12 +71,8 @@ export class Problems {
     return problem.line ? pickable(row, () => this.goTo(problem.line, problem.column)) : row;
   }
 
-  private more(problem: Problem): HTMLElement {
-    const explain = (event: Event) => {
-      event.stopPropagation();
-      this.explain(problem.code);
-    };
-    return link("A program that has it", explain, { data: { code: problem.code } });
+  private more({ code }: Problem): HTMLElement {
+    return link("A program that has it", explains([code]), { data: { code } });
   }
 
   private fixButton(problem: Problem): HTMLElement {

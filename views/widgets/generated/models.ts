@@ -53,6 +53,12 @@ export type AccessRow = readonly [
   part: number,
 ];
 
+/** Names that a component shows and whose meaning is asked for; `text` is the sentence that uses them. */
+export interface Asked {
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
 /** A bar of the histogram: elements from `low` on, up to `high`. */
 export interface Bin {
   readonly low: string;
@@ -271,7 +277,7 @@ export interface Diff {
 /** What the user did. */
 export interface DiffAction {
   /** `line`: a part of the structure was chosen, which is to be shown in the text. */
-  readonly kind: "code" | "explain" | "line" | "rewrite" | "select" | "stage" | "tab";
+  readonly kind: "line" | "rewrite" | "select" | "stage" | "tab";
   readonly node?: string;
   readonly line?: number;
   /** The view chosen, for `tab`. */
@@ -280,11 +286,6 @@ export interface DiffAction {
   /** The rewrite to show, for `rewrite`; 0: the list of all. */
   readonly rewrite?: number;
   readonly is_left_out?: boolean;
-  /** Of a problem whose paragraph is asked for. */
-  readonly code?: string;
-  /** What is to be explained; `text` is the remark that uses them. */
-  readonly names?: readonly string[];
-  readonly text?: string;
 }
 
 /** What the page says beside the model. */
@@ -313,10 +314,10 @@ export type DiffSide = readonly [number: number, mark: Mark, tokens: readonly To
 
 /** What the user did; `text` is the whole text at that moment. */
 export interface EditorAction {
-  readonly kind: "code" | "command" | "open" | "select" | "submit" | "tab" | "text";
+  readonly kind: "command" | "open" | "select" | "submit" | "tab" | "text";
   readonly text: string;
   readonly node?: string;
-  /** The id of the tab or button, or the code of a problem whose paragraph is asked for. */
+  /** The id of the tab or button. */
   readonly command?: string;
   /** The name of a file that was dropped onto the text. */
   readonly name?: string;
@@ -899,15 +900,12 @@ export interface KernelView {
   readonly origins: readonly SourceLine[];
 }
 
-/** What the user did: selected a part, 0 for none, or another form of the IR, asked for a line or about a remark. */
+/** What the user did: selected a part, 0 for none, or another form of the IR, or asked for a line. */
 export interface KernelsAction {
-  readonly kind: "explain" | "form" | "line" | "part";
+  readonly kind: "form" | "line" | "part";
   readonly part?: number;
   readonly form?: "lowered" | "optimised";
   readonly line?: number;
-  /** What the remark says that happened, such as `applied`; `words` are all of it. */
-  readonly word?: string;
-  readonly words?: string;
 }
 
 /** What the page says beside the model. */

@@ -6,6 +6,7 @@
 import { THEME_CSS } from "#generated/theme";
 import baseCss from "./base.css";
 import { el, treeOf } from "./dom";
+import { onExplain } from "./explain";
 import { offerHelp } from "./keys";
 import { keepHistoryShort, watchRowsAbove } from "./page";
 
@@ -140,6 +141,7 @@ class Mounter<Model, Props extends SharedProps, Values, Action> {
     };
     const it = { root, args, revision: "", applied: new Map<PropertyKey, number>(), part: this.create(root, tell) };
     this.instances.set(host, it);
+    onExplain(root, (asked) => it.args.setStateValue("explain", { ...asked, seq: ++sequence }));
     return it;
   }
 }

@@ -14,15 +14,12 @@ Form = Literal["lowered", "optimised"]
 
 @dataclass(frozen=True, slots=True)
 class KernelsAction:
-    """What the user did: selected a part, 0 for none, or another form of the IR, asked for a line or about a remark."""
+    """What the user did: selected a part, 0 for none, or another form of the IR, or asked for a line."""
 
-    kind: Literal["part", "form", "line", "explain"]
+    kind: Literal["part", "form", "line"]
     part: int = 0
     form: Form = "optimised"
     line: int = 0
-    word: str = ""
-    """What the remark says that happened, such as `applied`; `words` are all of it."""
-    words: str = ""
 
 
 class KernelsProps(msgspec.Struct, frozen=True):

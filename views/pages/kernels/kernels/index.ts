@@ -61,7 +61,6 @@ class Kernels {
       model,
       pick: (number) => this.select(number === this.part ? 0 : number),
       follow: (line) => this.tell({ kind: "line", part: this.part, form: this.form, line }),
-      explain: (word, words) => this.tell({ kind: "explain", part: this.part, form: this.form, word, words }),
     };
     const entries = [
       ["lowered", "as lowered"],

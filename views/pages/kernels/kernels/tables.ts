@@ -3,6 +3,7 @@
 import type { AccessRow, CompilerRemark, KernelPart, KernelView } from "#generated/models";
 import { link, pickable } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { explains } from "#shared/explain";
 import { chip } from "#shared/marks";
 
 /** What the tables are drawn from, and what a row and a link to a line do. */
@@ -10,7 +11,6 @@ export interface Scene {
   readonly model: KernelView;
   readonly pick: (part: number) => void;
   readonly follow: (line: number) => void;
-  readonly explain: (word: string, words: string) => void;
 }
 
 const ORIGINS_SHOWN = 4;
@@ -105,12 +105,9 @@ function partRow(scene: Scene, [number, words, line, , lines]: KernelPart): HTML
 
 function remarkRow(scene: Scene, [tone, word, words, number]: CompilerRemark): HTMLElement {
   const sign = tone === "ok" ? "✓" : "▲";
-  const explain = (event: Event) => {
-    event.stopPropagation();
-    scene.explain(word, words);
-  };
+  const names = [`remark on a kernel/${word}`, `transformation of kernels/${words.split(":")[0]}`];
   const title = "Explain this remark";
-  const name = el("td", { class: "nw" }, link(chip(`${sign} ${word}`, tone), explain, { title }));
+  const name = el("td", { class: "nw" }, link(chip(`${sign} ${word}`, tone), explains(names, words), { title }));
   return row(scene, number, name, el("td", {}, prose(words)), partTag(scene, number));
 }
 

@@ -4,6 +4,7 @@ import type { CatalogPage, CatalogProps, Code, CodeLine, Form, Sheet, Shown, Tri
 import { tokenSpan } from "#shared/code";
 import { button, tabs } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { codeLink } from "#shared/explain";
 import { badge, chip, severitySign } from "#shared/marks";
 import { later } from "#shared/values";
 
@@ -141,7 +142,7 @@ function triedOf(tried: Tried): HTMLElement {
       "tr",
       {},
       el("td", {}, severitySign(problem.severity)),
-      el("td", { class: "m muted" }, problem.code),
+      el("td", {}, codeLink(problem)),
       el("td", { colspan: 2 }, prose(problem.message), problem.hint ? el("div", { class: "sub" }, problem.hint) : ""),
     ),
   );

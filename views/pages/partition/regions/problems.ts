@@ -3,6 +3,7 @@
 import type { FreeVariable, Problem } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { codeLink, explains } from "#shared/explain";
 import { severitySign } from "#shared/marks";
 import { headOf, pieces, sentence } from "#shared/tables";
 import { lineLink, problemList, type Scene, tableOf } from "./scene";
@@ -54,15 +55,20 @@ export function problems(scene: Scene): Child {
 function rowOf(scene: Scene, { problem, stage, free }: Found, index: number): Child {
   const show = () => free && scene.tell({ kind: "select", node: free.node });
   const begin = free?.node ? link("Show the begin", show, { data: { focus: `free${index}` } }) : "";
-  const code = [severitySign(problem.severity), " ", el("span", { class: "muted" }, problem.code)];
+  const code = [severitySign(problem.severity), " ", codeLink(problem)];
   return el(
     "tr",
     {},
     el("td", { class: "nw" }, code),
-    el("td", { class: "nw word" }, pieces(stage)),
+    el("td", { class: "nw word" }, stageLink(stage)),
     el("td", {}, prose(wordsOf(problem, free)), " ", begin),
     el("td", { class: "r nw" }, lineLink(scene, free ? free.line : problem.line)),
   );
+}
+
+function stageLink(stage: string): Child {
+  const name = stage.split("(")[0] ?? "";
+  return link(pieces(stage), explains([name]), { title: `What ${name} does, and which lessons tell more` });
 }
 
 function wordsOf(problem: Problem, free: FreeVariable | undefined): string {

@@ -3,6 +3,7 @@
 import type { PartitionView, Problem, RegionsAction, RegionsProps } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { codeLink } from "#shared/explain";
 import { categoryAt, severitySign, symbol } from "#shared/marks";
 import type { Tell } from "#shared/mount";
 import { pieces } from "#shared/tables";
@@ -67,6 +68,8 @@ export function problemList(problems: readonly Problem[]): Child {
       severitySign(item.severity),
       " ",
       item.line ? el("span", { class: "muted" }, `line ${item.line}, column ${item.column}: `) : "",
+      codeLink(item),
+      " ",
       prose(item.message),
       item.hint ? el("span", { class: "sub" }, ` ${item.hint}`) : "",
     );

@@ -3,6 +3,7 @@
 import type { GivenPass, KnownPass, PassOption, Problem } from "#generated/models";
 import { button } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { codeLink } from "#shared/explain";
 
 /** What a row can do. */
 export interface Doing {
@@ -134,7 +135,7 @@ export function problemOf(problem: Problem): Child {
   return el(
     "div",
     { role: "alert", class: "problem" },
-    el("div", {}, el("b", { class: "error-text" }, problem.code), " ", prose(problem.message)),
+    el("div", {}, codeLink(problem), " ", prose(problem.message)),
     problem.excerpt ? el("pre", {}, `${head}${problem.excerpt}\n${mark}`) : "",
     problem.hint ? el("div", { class: "muted" }, prose(problem.hint)) : "",
   );

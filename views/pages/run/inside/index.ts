@@ -4,6 +4,7 @@ import type { InsideAccess, InsideAction, InsideProps, InsideStop, InsideView } 
 import { markedSpans, type Span, textOf } from "#shared/code";
 import { button, link, segments } from "#shared/controls";
 import { type Child, el, replace } from "#shared/dom";
+import { withCodes } from "#shared/explain";
 import { act, onKeys } from "#shared/keys";
 import { laterOrOnLeaving } from "#shared/leaving";
 import { component, type Tell } from "#shared/mount";
@@ -238,11 +239,11 @@ class Inside {
     this.now.classList.toggle("error", isFailing || props.fault !== "" || told.length > 0);
     const who = stop?.threads ? ` Thread ${stop.threads.shown} of warp ${stop.threads.warp}.` : "";
     const notes = [
-      ...told.map((text) => el("pre", { class: "fault" }, text)),
+      ...told.map((text) => el("pre", { class: "fault" }, withCodes(text))),
       ...costs.map((text) => el("div", {}, text)),
     ];
     const fault = props.fault ? el("div", { class: "fault" }, props.fault) : "";
-    const problem = isFailing ? el("pre", { class: "fault" }, view.problem) : "";
+    const problem = isFailing ? el("pre", { class: "fault" }, withCodes(view.problem)) : "";
     replace(this.now, el("b", {}, "Now: "), words, who, notes, fault, problem);
   }
 

@@ -3,6 +3,7 @@
 import type { ChangeFault, Problem, StepperAction, Value } from "#generated/models";
 import { button } from "#shared/controls";
 import { type Child, el, find, prose } from "#shared/dom";
+import { codeLink } from "#shared/explain";
 import { severitySign } from "#shared/marks";
 
 /** The register that is changed: of the frame at a depth, by its variable or its own name. */
@@ -183,8 +184,7 @@ function inPlace(draft: Draft): HTMLElement {
 
 function problemOf({ problem }: Draft): Child {
   if (!problem) return "";
-  const code = problem.code ? el("code", { title: problem.explanation }, problem.code) : "";
   const hint = problem.hint ? [" · ", prose(problem.hint)] : "";
-  const words = [severitySign(problem.severity), " ", code, " ", prose(problem.message), hint];
+  const words = [severitySign(problem.severity), " ", codeLink(problem), " ", prose(problem.message), hint];
   return el("div", { class: "change-problem", role: "alert" }, words);
 }

@@ -3,6 +3,7 @@
 import type { Problem, Run, StepperAction, StepperProps } from "#generated/models";
 import { button, link, tabs } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
+import { codeLink } from "#shared/explain";
 import { Find } from "#shared/find";
 import { act, onKeys } from "#shared/keys";
 import { laterOrOnLeaving } from "#shared/leaving";
@@ -312,7 +313,7 @@ class Stepper {
     return [
       severitySign(problem.severity),
       " ",
-      el("code", { title: problem.explanation }, problem.code),
+      codeLink(problem),
       " ",
       prose(problem.message),
       problem.hint ? [" · ", prose(problem.hint)] : "",

@@ -3,6 +3,7 @@
 import type { Breakpoint, PointHits, Problem } from "#generated/models";
 import { link } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
+import { codeLink } from "#shared/explain";
 import { severitySign } from "#shared/marks";
 import { unitOf } from "#shared/values";
 import { pointKey, pointLabel } from "./points";
@@ -117,7 +118,7 @@ function problemRow(point: Breakpoint, known: PointHits, problem: Problem): HTML
   const said = [
     severitySign(problem.severity),
     " ",
-    el("code", { title: problem.explanation }, problem.code),
+    codeLink(problem),
     " ",
     prose(problem.message),
     problem.hint ? [" · ", prose(problem.hint)] : "",
