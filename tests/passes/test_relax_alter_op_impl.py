@@ -78,6 +78,7 @@ TILED_HALVES = """
                 b[v, w] = a[v, w]
                 c[v, w] = a[v + 2, w]
 """
+SEVENS = HALVES.replace("16", "14").replace("8", "7")
 REMOVE_PAD = """
     @T.prim_func(private=True, s_tir=True)
     def remove_pad(var_input: T.handle, var_output: T.handle):
@@ -177,7 +178,9 @@ def test_a_kernel_is_replaced(name: str) -> None:
     assert [str(item) for item in rc.check(made) if item.severity == "error"] == []
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "a scalar stays"])
+@pytest.mark.parametrize(
+    "name", [name for name in CASES if name not in ("a scalar stays", "results with padding are taken first")]
+)
 def test_the_value_stays(name: str) -> None:
     operator, text, layouts, before, _ = CASES[name]
     same_values(module(*before), altered(module(*before), operator, text, layouts))
@@ -189,7 +192,8 @@ def test_a_kernel_of_the_module_is_named_in_the_pipeline() -> None:
     text = f"AlterOpImpl(op_impl_map={{'relax.add': 'tiled'}}, op_buffer_transforms={{'relax.add': {layouts!r}}})"
     stage = passed(before, text)
     same_values(before, stage.after)
-    assert "relax_add_replacement" in stage.after
+    assert "R.call_tir(cls.tiled," in rc.script(stage.after)
+    assert "relax_add_replacement" not in stage.after
 
 
 @pytest.mark.parametrize(("options", "words"), [

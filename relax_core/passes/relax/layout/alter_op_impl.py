@@ -6,6 +6,7 @@ from itertools import chain
 from typing import NoReturn
 
 from relax_core.ir.attrs import attr, with_attr
+from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
@@ -13,6 +14,7 @@ from relax_core.ir.expr import (
     Constant,
     DataflowBlock,
     DataflowVar,
+    Dims,
     Expr,
     Function,
     GlobalVar,
@@ -141,11 +143,24 @@ class _Altering:
         if not isinstance(kernel, PrimFunc):
             self.ctx.fail("PS018", f"the kernel for {operator} is no prim func of the module", call)
         texts = dict(self.options.op_buffer_transforms).get(operator, ())
-        names = Names((*self.module.names, *(item.var.name for item in self.added)))
-        var = GlobalVar(names.fresh(f"{operator}_replacement".replace(".", "_")))
         named = replace(kernel, attrs=with_attr(kernel.attrs, OPERATOR_NAME, operator), is_private=True)
-        self.added.append(self.ctx.derive(Definition(var, self.ctx.derive(named, call)), call))
+        var = self.equal_kernel(named)
+        if var is None:
+            names = Names((*self.module.names, *(item.var.name for item in self.added)))
+            var = GlobalVar(names.fresh(f"{operator}_replacement".replace(".", "_")))
+            self.added.append(self.ctx.derive(Definition(var, self.ctx.derive(named, call)), call))
         return _Replacement(var, tuple(self.layout(text, call) for text in texts))
+
+    def equal_kernel(self, kernel: PrimFunc) -> GlobalVar | None:
+        """Return the function of the module, or one added before, that is the same kernel."""
+        return next(
+            (
+                item.var
+                for item in (*self.module.definitions, *self.added)
+                if isinstance(item.function, PrimFunc) and structural_equal(item.function, kernel)
+            ),
+            None,
+        )
 
     def layout(self, text: str | None, call: Call) -> IndexMap | None:
         if text is None:
@@ -202,9 +217,13 @@ class _Bindings:
         whole = self.emit(new)
         if len(types) == 1:
             return self.back(whole, call.type_args[0], results[0])
+        # TVM normalizes the result that it removes padding from when it makes it, and the others with the whole tuple.
+        padded = [self.is_padded(*item) for item in zip(call.type_args, results, strict=True)]
+        early = {at: self.emit(TupleGetItem(whole, at)) for at, is_padded in enumerate(padded) if is_padded}
         fields: list[Expr] = []
         for at, (type_, layout) in enumerate(zip(call.type_args, results, strict=True)):
-            value = self.back(self.emit(TupleGetItem(whole, at)), type_, layout)
+            part = early[at] if at in early else self.emit(TupleGetItem(whole, at))
+            value = self.back(part, type_, layout)
             fields.append(value if isinstance(value, Var) else self.emit(value))
         return Tuple(tuple(fields))
 
@@ -229,15 +248,24 @@ class _Bindings:
         assert isinstance(type_, TensorType), "type_in refuses the others"
         dims = type_.dims
         assert dims is not None, "type_in refuses the others"
-        inverse = inverse_of(layout, dims)
-        if inverse is None:
-            self.fail(layout)
-        flat = _transform(value, inverse)
-        after = inverse.shape(layout.shape(dims))
-        if all(map(prove_equal, dims, after)):
+        flat = _transform(value, self.inverse(layout, dims))
+        if not self.is_padded(type_, layout):
             return flat
         callee = self.altering.unpad(len(dims), type_.dtype or "float32", self.item)
         return Call(Op("relax.call_tir"), (callee, Tuple((self.emit(flat),))), type_args=(type_,))
+
+    def inverse(self, layout: IndexMap, dims: Dims) -> IndexMap:
+        inverse = inverse_of(layout, dims)
+        if inverse is None:
+            self.fail(layout)
+        return inverse
+
+    def is_padded(self, type_: Type, layout: IndexMap | None) -> bool:
+        """Tell whether a layout has more elements than the tensor of a type."""
+        if layout is None or not isinstance(type_, TensorType) or type_.dims is None:
+            return False
+        after = self.inverse(layout, type_.dims).shape(layout.shape(type_.dims))
+        return not all(map(prove_equal, type_.dims, after))
 
     def fail(self, layout: IndexMap) -> NoReturn:
         hint = "a layout splits, reorders and joins whole axes of a known shape"
