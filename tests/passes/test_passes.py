@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import relax_core as rc
 from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Call, Function, GlobalVar
@@ -187,3 +189,27 @@ def test_an_unused_call_of_a_prim_func_is_dropped_if_its_type_is_pure() -> None:
     assert [
         item.op.name for item in preorder(after["main"]) if isinstance(item, Call) and isinstance(item.op, GlobalVar)
     ] == ["writes"]
+
+
+def test_what_a_prim_func_calls_is_kept() -> None:
+    text = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def add1(a: T.int32) -> T.int32:
+        return a + 1
+    @T.prim_func(private=True, s_tir=True)
+    def unused(a: T.int32) -> T.int32:
+        return a + 2
+    @T.prim_func(private=True, s_tir=True)
+    def kernel(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
+        for i in range(4):
+            B[i] = Module.add1(A[i])
+    @R.function
+    def main(x: R.Tensor((4,), "int32")):
+        return R.call_tir(Module.kernel, (x,), out_ty=R.Tensor((4,), "int32"))
+"""
+    module = rc.parse(text)
+    assert run_pipeline(module, "DeadCodeElimination")[-1].after.names == ("add1", "kernel", "main")
+    found = rc.VirtualMachine(rc.build(module))["main"](np.arange(4, dtype="int32"))
+    np.testing.assert_array_equal(found, [1, 2, 3, 4])
