@@ -52,7 +52,7 @@ def test_a_program_has_the_values_that_it_has_in_tvm(name: str) -> None:
         given = prim_inputs(function)
         machine = rc.VirtualMachine(rc.build(with_entries(module)), on_output=lambda _: None)
         ours = flat(machine[entry_name(module, entry)](*copies(given)))
-        expected = run_prim(theirs, given, written_params(function))
+        expected = run_prim(theirs, entry, given, written_params(function))
     assert len(ours) == len(expected)
     for a, b in zip(ours, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
@@ -131,10 +131,12 @@ def run_relax(module: Any, entry: str, given: list[Any]) -> list[Any]:
     return flat_in_tvm(relax.VirtualMachine(built, tvm.cpu())[entry](*map(for_tvm, given)))
 
 
-def run_prim(module: Any, given: list[Any], written: tuple[int, ...]) -> list[Any]:
+def run_prim(module: Any, entry: str, given: list[Any], written: tuple[int, ...]) -> list[Any]:
     from tests.apache_tvm import tvm
 
-    function = next(iter(module.functions.values())) if isinstance(module, tvm.IRModule) else module
+    whole = module if isinstance(module, tvm.IRModule) else tvm.IRModule({entry: module})
+    # A private function has no symbol by which it could be called.
+    whole.update_func(whole.get_global_var(entry), whole[entry].with_attr("global_symbol", "entry"))
     args = list(map(for_tvm, given))
-    returned = tvm.compile(function.with_attr("global_symbol", "entry"), "llvm")["entry"](*args)
+    returned = tvm.compile(whole, "llvm")["entry"](*args)
     return [*(args[place].numpy() for place in written), *([] if returned is None else [returned])]

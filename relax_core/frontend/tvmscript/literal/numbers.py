@@ -5,7 +5,8 @@ They are evaluated as data: only the operators and names in these tables, on num
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -32,6 +33,9 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Any], Number]]] = MappingProxyType(
         **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "log2")},
     }
 )  # fmt: skip
+_ORDERS: Final[Mapping[type[ast.cmpop], Callable[[Number, Number], bool]]] = MappingProxyType(
+    {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+)
 _FLOATS: Final = ("float16", "float32", "float64")
 _INTEGERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _OF_FLOATS: Final = ("max", "min", "eps", "tiny")
@@ -48,6 +52,56 @@ def number_of(context: Context, node: ast.expr) -> Number | None:
         return _value(context, node, _DEEPEST)
     except (ArithmeticError, ValueError) as error:
         raise context.fail("PA010", node, f"not a number: {error}") from None
+
+
+def truth_of(context: Context, node: ast.expr) -> bool | None:
+    """Return whether a condition holds that Python would decide: `True`, `N > 8`, `"half" == "half" and not False`.
+
+    `None` is one that the text alone does not tell.
+
+    Raises:
+        Failed: PA010, a number in it has no value.
+    """
+    match node:
+        case ast.Constant(value=bool(value)):
+            return value
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            value = truth_of(context, operand)
+            return None if value is None else not value
+        case ast.BoolOp(op=op, values=values):
+            found = [truth_of(context, item) for item in values]
+            known = [item for item in found if item is not None]
+            return None if len(known) < len(found) else all(known) if isinstance(op, ast.And) else any(known)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            return _holds(ops, [_known(context, item) for item in (left, *others)])
+        case _:
+            return None
+
+
+def _known(context: Context, node: ast.expr) -> Number | str | None:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case _:
+            return number_of(context, node)
+
+
+def _holds(ops: Sequence[ast.cmpop], values: Sequence[Number | str | None]) -> bool | None:
+    """Tell whether a chain of comparisons holds; `None` if it compares what is not known, or words with numbers."""
+    steps: list[bool] = []
+    for op, left, right in zip(ops, values, values[1:], strict=False):
+        match op, left, right:
+            case (_, None, _) | (_, _, None):
+                return None
+            case ast.Eq(), _, _:
+                steps.append(left == right)
+            case ast.NotEq(), _, _:
+                steps.append(left != right)
+            case _, (bool() | int() | float()), (bool() | int() | float()) if type(op) in _ORDERS:
+                steps.append(_ORDERS[type(op)](left, right))
+            case _:
+                return None
+    return all(steps)
 
 
 def _value(context: Context, node: ast.expr, depth: int) -> Number | None:

@@ -139,7 +139,7 @@ def _dtype(reader: Reader, node: ast.expr, *others: str) -> str:
             is_dtype(name)
         ):
             return name
-        case ast.Attribute(attr="dtype") if isinstance(made := reader.argument(node), StringImm):
+        case ast.Name() | ast.Attribute(attr="dtype") if isinstance(made := reader.argument(node), StringImm):
             return made.value
         case _:
             pass

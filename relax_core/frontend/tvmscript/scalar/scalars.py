@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from relax_core.frontend.tvmscript.context import Context, source_of
-from relax_core.frontend.tvmscript.literal.numbers import number_of
+from relax_core.frontend.tvmscript.literal.numbers import number_of, truth_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
 from relax_core.frontend.tvmscript.scalar.operands import is_condition, is_float, unfit
 from relax_core.frontend.tvmscript.scalar.scalar_calls import KNOWN_CALLS, NotScalarCall, is_dtype, scalar_call
@@ -88,7 +88,7 @@ class ScalarReader:
                 for value in values[1:]:
                     result = self.combine(node, BINARY[type(op)], result, self.read(value))
                 return result
-            case ast.IfExp(test=ast.Constant(value=bool(chosen)), body=body, orelse=orelse):
+            case ast.IfExp(test=test, body=body, orelse=orelse) if (chosen := truth_of(self.context, test)) is not None:
                 # A condition that the text knows is Python's, as in TVM.
                 return self.read(body if chosen else orelse)
             case ast.IfExp(test=test, body=body, orelse=orelse):

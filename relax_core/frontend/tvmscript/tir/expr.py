@@ -23,6 +23,7 @@ from relax_core.ir.prim import (
     bits_of,
     const,
     dtype_of,
+    is_dtype,
     is_number,
     lanes_of,
     vector_of,
@@ -273,7 +274,10 @@ def _handle_type(reader: TirReader, node: ast.Call) -> PrimExpr:
 
 
 def _global_call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
-    """Read `kernel(A.data, n)`, a call of a function of the module; its result is an int32 unless `T.let` says it."""
+    """Read `kernel(A.data, n)`, a call of a function of the module.
+
+    Its result is what the function declares to return, else an int32 unless `T.let` says it.
+    """
     match node.func:
         case ast.Name(id=name) if reader.scope.find(name) is None:
             pass
@@ -281,12 +285,15 @@ def _global_call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
             pass
         case _:
             return None
-    defined = rf"prim_func[^\n]*\n\s*def {re.escape(name)}\b"
-    if re.search(defined, reader.context.source.text) is None:
+    defined = rf"prim_func[^\n]*\n\s*def {re.escape(name)}\b(.*?):[ \t]*(#[^\n]*)?\n"
+    found = re.search(defined, reader.context.source.text, re.DOTALL)
+    if found is None:
         return None
+    declared = re.search(r"->\s*T\.(\w+)\s*$", found[1])
+    dtype = declared[1] if declared is not None and is_dtype(declared[1]) and declared[1] != "handle" else "int32"
     tell_arguments(reader.context, node, None)
     args = (StringImm(name), *(reader.argument(item) for item in node.args))
-    return Intrinsic(GLOBAL, args, "int32", span=reader.context.span(node))
+    return Intrinsic(GLOBAL, args, dtype, span=reader.context.span(node))
 
 
 def _float(reader: TirReader, text: str | float, node: ast.expr) -> PrimExpr:

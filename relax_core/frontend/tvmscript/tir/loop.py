@@ -116,8 +116,13 @@ def _as(value: PrimExpr, dtype: str) -> PrimExpr:
 
 
 def _grid_ranges(reader: TirReader, node: ast.expr) -> list[tuple[PrimExpr, PrimExpr]]:
-    """Read one extent, or those of `*A.shape` and `*(4, n)`."""
+    """Read one extent, or those of `*A.shape`, `*(4, n)` and `*shape`, a name of several things."""
     match node:
+        case ast.Starred(value=ast.Name() as name) if several := reader.several(name):
+            extents = [item for item in several.items if isinstance(item, PrimExpr)]
+            if len(extents) < len(several.items):
+                raise reader.context.fail("PA009", node, f"`{name.id}` is not of scalars alone")
+            return [(IntImm(0, dtype_of(item), span=item.span), item) for item in extents]
         case ast.Starred(value=ast.Tuple(elts=items) | ast.List(elts=items)):
             return [_grid_range(reader, item) for item in items]
         case ast.Starred(value=value) if isinstance(made := reader.argument(value), PrimList):

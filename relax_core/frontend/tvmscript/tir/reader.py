@@ -21,6 +21,7 @@ from relax_core.ir.prim import (
     PrimExpr,
     PrimList,
     PrimVar,
+    StringImm,
     const,
     dtype_of,
     lanes_of,
@@ -270,8 +271,10 @@ class TirReader(ABC):
             return self.read(inner)
 
     def dtype(self, node: ast.expr) -> str:
-        """Read a dtype in quotes, or `T.float32`, or `A.dtype`."""
+        """Read a dtype in quotes, or `T.float32`, or `A.dtype`, or a name of one: `dtype = T.meta_var("int8")`."""
         match node:
+            case ast.Name(id=name) if isinstance(found := self.scope.find(name), StringImm) and is_dtype(found.value):
+                return found.value
             case ast.Constant(value=str(text)) if is_dtype(text):
                 return text
             case ast.Attribute(value=ast.Name() as name, attr="dtype") if (

@@ -207,6 +207,8 @@ def _attr(reader: TirReader, call: ast.Call) -> Scoped:
         case _:
             found = given(reader.context, call, "node attr_key value", 3)
             key = text_argument(reader.context, found["attr_key"], "a key")
+            if key == "thread_extent" and reader.name_of(found["node"]) == "iter_var":
+                return _thread_extent(reader, call, found["node"], found["value"])
             facts = [(reader.argument(found["node"]), key, reader.argument(found["value"]))]
 
     def wrap(inner: Stmt) -> Stmt:
@@ -215,6 +217,22 @@ def _attr(reader: TirReader, call: ast.Call) -> Scoped:
         return inner
 
     return Scoped(wrap, span)
+
+
+def _thread_extent(reader: TirReader, call: ast.Call, axis: ast.expr, value: ast.expr) -> Scoped:
+    """Read `T.attr(T.iter_var(v, None, "ThreadIndex", "threadIdx.x"), "thread_extent", 8)`: a launch of `v`."""
+    context, span = reader.context, reader.context.span(call)
+    assert isinstance(axis, ast.Call)
+    values = given(context, axis, "var dom iter_type thread_tag", 3)
+    tag = text_argument(context, values["thread_tag"], "a thread")
+    # TVM writes the variable as a declaration where nothing uses it.
+    is_unused = isinstance(values["var"], ast.Call) and not values["var"].args
+    var = PrimVar("v", reader.name_of(values["var"]), span=span) if is_unused else reader.read(values["var"])
+    if not isinstance(var, PrimVar):
+        raise context.fail("PA006", values["var"], f"`{source_of(values['var'])}` is no variable")
+    tell_unused(context, axis, values, ("dom",))
+    extent = reader.read(value)
+    return Scoped(lambda inner: LaunchThread(var, tag, extent, inner, span=span), span)
 
 
 def _launch(reader: TirReader, call: ast.Call, target: ast.Name | None) -> Scoped:

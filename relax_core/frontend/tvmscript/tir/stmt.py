@@ -9,6 +9,7 @@ from typing import Final
 from relax_core.frontend.tvmscript.buffers.buffer import UNUSED_OF_PARAMETER, read_buffer
 from relax_core.frontend.tvmscript.context import Failed, shortened, source_of
 from relax_core.frontend.tvmscript.literal.literals import with_attributes
+from relax_core.frontend.tvmscript.literal.numbers import truth_of
 from relax_core.frontend.tvmscript.relax.signature import declared_dtype
 from relax_core.frontend.tvmscript.scalar.operands import is_pointer_or_text
 from relax_core.frontend.tvmscript.scalar.scalars import BINARY
@@ -112,10 +113,13 @@ def _statement(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scope
             return _control(body, statement)
 
 
-def _control(body: TirBody, statement: ast.stmt) -> _Made:
+def _control(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scoped]":
     reader, context = body.reader, body.reader.context
     span = context.span(statement)
     match statement:
+        case ast.If(test=test, body=then, orelse=other) if (chosen := truth_of(context, test)) is not None:
+            # A condition that the text knows is Python's, as in TVM: the other branch is not read.
+            return _read_each(TirBody(reader.inner(), is_function=False), then if chosen else other)
         case ast.If(test=test, body=then, orelse=orelse):
             condition = reader.number(test)
             then_body = _inner(body, then)
