@@ -80,6 +80,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/engine/documents/glossary.py": (("terms", _INSTALLED),),
         "relax_core/engine/documents/guides.py": (("guides", _INSTALLED),),
         "relax_core/engine/documents/meanings.py": (("_index", _INSTALLED),),
+        "relax_core/engine/documents/pass_examples.py": (("examples", _INSTALLED),),
         "relax_core/engine/documents/paragraphs.py": (("mendings", _INSTALLED), ("_samples_of_codes", _INSTALLED)),
         "relax_core/engine/samples.py": (
             ("_stamps", _LOOKED_AT),

@@ -7,11 +7,12 @@ import pytest
 
 import relax_core as rc
 from relax_core.codes import CODES
+from relax_core.engine.documents.pass_examples import Example, examples
 from relax_core.passes.library import PASSES
 from tests.documents import DOCUMENTS, REPOSITORY, name_of
 from tools.docs.codes_page import codes_page
 from tools.docs.commands_page import commands_page
-from tools.docs.passes_page import Example, examples, run_example
+from tools.docs.passes_page import run_example
 from tools.docs.site import GENERATED, build, linked
 
 REFUSED = ("tir.Tensorize",)

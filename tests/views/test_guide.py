@@ -5,9 +5,11 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.documents.guides import guide_of, guides
+from relax_core.engine.documents.meanings import explanations
 from tests.browser import OpenPage, rest
 from tests.views.pages import assert_accessible, opened
 from views import PAGES
+from views.shell.references import DOCUMENTS
 from views.state.selection import screen
 
 BROKEN = "errors/ty_matmul.py"
@@ -167,6 +169,45 @@ def test_a_code_within_a_component_opens_its_paragraph(
     dialog = page.get_by_role("dialog", name="Diagnostic")
     expect(dialog).to_contain_text(code)
     expect(dialog).to_contain_text(words)
+
+
+def test_every_kind_of_name_has_its_document() -> None:
+    names = ("FuseOps", "tir.Fuse", "R.matmul", "call", "missed", "frame", "vm.builtin.alloc_storage", "TY012")
+    kinds = {item.kind for name in names for item in explanations(name).found}
+    assert kinds - {"diagnostic"} <= set(DOCUMENTS)
+    assert set(DOCUMENTS.values()) <= {guide.path for guide in guides()}
+
+
+@pytest.mark.parametrize(
+    ("name", "button", "page", "field"),
+    [
+        ("R.matmul", "reference.operator.R.matmul", "operators", ("operator", "matmul")),
+        ("LambdaLift", "reference.pass on Relax.LambdaLift", "passes", ("pipeline", "LambdaLift")),
+    ],
+    ids=["an operator", "a pass"],
+)
+def test_an_explanation_leads_to_what_shows_it(name: str, button: str, page: str, field: tuple[str, str]) -> None:
+    app = opened("learn", screen())
+    app.button(key="bar.keys").click().run()
+    app.text_input(key="guide.looked_up").set_value(name)
+    app.button(key="bar.keys").click().run()
+    assert not app.exception
+    app.button(key=button).click().run()
+    assert app.session_state["selection"].values()[field[0]] == field[1]
+
+
+@pytest.mark.browser
+def test_an_explanation_leads_to_its_document_and_to_an_example(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/passes?sample=relax/mlp.py")
+    page.get_by_title("What LegalizeOps does").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="The Passes page").click()
+    expect(dialog.get_by_role("heading", name="The Passes page")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_title("What LegalizeOps does").click()
+    dialog.get_by_role("button", name="LegalizeOps on an example").click()
+    expect(page.get_by_text("Pipeline: own")).to_be_visible()
+    expect(page.get_by_text("1 of 1 passes changed it")).to_be_visible()
 
 
 def test_a_code_in_a_bar_opens_its_paragraph() -> None:

@@ -3,22 +3,17 @@
 import dataclasses
 import inspect
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import relax_core as rc
+from relax_core.engine.documents.pass_examples import Example, examples
 from relax_core.ir.dialect import dialect_of
 from relax_core.passes.core import Pass, Stage
 from relax_core.passes.library import PASSES
 from relax_core.passes.options import described, option_types
 from tools.docs.api_page import documented
-
-EXAMPLES_FILE: Final = Path(__file__).with_name("pass_examples.toml")
-"""By `dialect.Name`: the pass with its options, and a program, or the name of one that several share."""
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {"relax": "Passes on Relax", "relay": "Passes on Relay", "tir": "Passes and schedules on TIR", "any": "Others"}
@@ -31,32 +26,10 @@ languages have one of a name. Named pipelines are `zero`, `default_build`, `defa
 """
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Example:
-    """A program, and the pass that runs on it."""
-
-    step: str
-    program: str
-    table: str = ""
-
-
-@cache
-def examples() -> Mapping[str, Example]:
-    """Return the example of each pass by `dialect.Name`."""
-    given = tomllib.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
-    shared = given.pop("programs")
-    made = (
-        Example(**{**fields, "program": shared.get(fields["program"], fields["program"])}) for fields in given.values()
-    )
-    return MappingProxyType(dict(zip(given, made, strict=True)))
-
-
 def run_example(example: Example) -> Stage:
     """Run the pass of an example on its program and return the stage."""
     module = rc.parse(example.program)
-    passes: Any = example.step
-    if example.step.startswith("ApplyRules:"):
-        passes = rc.rules(example.step.partition(":")[2].strip())
+    passes: Any = rc.rules(example.rules) if example.rules else example.step
     tables = rc.read_tables(example.table) if example.table else rc.Tables()
     return rc.run_pipeline(module, passes, tables=tables)[-1]
 
@@ -106,7 +79,7 @@ def _options(pass_: Pass) -> Iterator[str]:
 def _example(example: Example) -> Iterator[str]:
     stage = run_example(example)
     lexer = "text" if dialect_of(stage.before) == "relay" else "python"
-    yield f"`{example.step}` makes of\n" if not example.step.startswith("ApplyRules:") else "It makes of\n"
+    yield f"`{example.step}` makes of\n" if not example.rules else "It makes of\n"
     yield f"```{lexer}\n{_shown(rc.script(stage.before))}\n```\n"
     if stage.is_failed:
         yield f"a diagnostic: {stage.diagnostics[0].message}.\n"

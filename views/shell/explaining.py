@@ -10,6 +10,7 @@ from relax_core.present.escape import badge, bullets, literal, prose
 from relax_core.present.models import Inspector
 from views.lessons.steps import open_step
 from views.lessons.words import show_words
+from views.shell.references import show_references
 from views.worker.connection import ask
 from views.worker.program import given_program
 
@@ -49,6 +50,7 @@ def _show(found: Explanations | Failure | None, text: str = "") -> None:
         _show_one(item)
     show_words(" ".join((text, *(item.text for item in items))))
     show_lessons(tuple(place for item in items for place in lessons_on(item)))
+    show_references(items)
 
 
 def _show_one(item: Explanation) -> None:

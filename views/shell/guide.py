@@ -13,7 +13,7 @@ from views.lessons.words import show_words
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
 from views.shell.explaining import explain, show_lessons, show_meanings
-from views.state.asking import ask_for_meaning, asked_for
+from views.state.asking import ask_for_meaning, asked_for, asked_guide
 from views.state.session import open_sample, open_text
 
 _CHOSEN: Final = "guide.chosen"
@@ -96,7 +96,12 @@ def _show_keys() -> None:
 
 
 def show_asked() -> None:
-    """Open what was asked for, if anything was: the paragraph of a code, or what names mean."""
+    """Open what was asked for, if anything was: a document, the paragraph of a code, or what names mean."""
+    path = asked_guide()
+    if path:
+        st.session_state[_CHOSEN] = path
+        _help()
+        return
     names, about = asked_for()
     found = paragraph_of(names[0]) if len(names) == 1 and not about else None
     if found is not None:

@@ -5,6 +5,7 @@ from typing import Final
 import streamlit as st
 
 _ASKED: Final = "explain.asked"
+_GUIDE: Final = "guide.asked"
 
 
 def ask_for_meaning(*names: str, about: str = "") -> None:
@@ -18,3 +19,13 @@ def ask_for_meaning(*names: str, about: str = "") -> None:
 def asked_for() -> tuple[tuple[str, ...], str]:
     """Return the names that were asked about and the sentence that uses them, once; no names if none were."""
     return st.session_state.pop(_ASKED, ((), ""))
+
+
+def ask_for_guide(path: str) -> None:
+    """Have a document open when the page is there, by its path below `docs/`."""
+    st.session_state[_GUIDE] = path
+
+
+def asked_guide() -> str:
+    """Return the document that was asked for, once; empty if none was."""
+    return st.session_state.pop(_GUIDE, "")
