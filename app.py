@@ -13,10 +13,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 # Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
 import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
+from views.lessons.elsewhere import show_elsewhere
+from views.lessons.steps import waits_elsewhere
 from views.manifests import MANIFESTS
 from views.shell.headers import Headers
 from views.shell.navigation import note_page, open_page, page_file
-from views.state.session import is_first_look
+from views.state.session import is_first_look, take_address
 from views.worker.program import open_given_program
 from views.worker.recordings import opened_path
 
@@ -45,4 +47,8 @@ else:
         if opened_path():
             open_page("pipeline")
         open_given_program()
-    shown.run()
+    take_address()
+    if waits_elsewhere(shown.url_path):
+        show_elsewhere(shown.url_path)
+    else:
+        shown.run()

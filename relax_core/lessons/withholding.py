@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from relax_core.lessons.model import Do, Fix, Lesson, PageName, Predict, Shown, Step
 from relax_core.lessons.progress import Progress, StepRecord
 from relax_core.lessons.reading import over
@@ -18,6 +20,8 @@ _RUN: Final = (
     "program", "pipeline", "entry", "dims", "table", "mode", "as_in", "unwritten", "poisoned", "seed", "rules",
 )  # fmt: skip
 """What decides how a program is compiled and runs."""
+_COMPUTING: Final = ("passes", "run", "partition", "devices", "kernels")
+"""Pages that tell what becomes of a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,23 @@ def open_questions(lesson: Lesson, number: int, progress: Progress) -> tuple[Que
     if isinstance(own.exercise, Fix):
         return ()
     return tuple(_waiting(lesson, number, own.shown, progress))
+
+
+def questions_elsewhere(lesson: Lesson, number: int, page: PageName, progress: Progress) -> tuple[Question, ...]:
+    """Return the predictions that wait for an answer and that another page than the step's could tell, in order.
+
+    The student comes there by the menu, with the program of the step: what it computes is told by each page of
+    programs. A recording is told by its own page alone, and the Source page tells types and problems.
+    """
+    own = lesson.steps[number - 1]
+    if isinstance(own.exercise, Fix):
+        return ()
+    beside = msgspec.structs.replace(own.shown, page=page)
+    return tuple(
+        question
+        for question in _waiting(lesson, number, beside, progress)
+        if page == "source" or (page in _COMPUTING and question.step.shown.page != "pipeline")
+    )
 
 
 def _waiting(lesson: Lesson, number: int, beside: Shown, progress: Progress) -> Iterator[Question]:

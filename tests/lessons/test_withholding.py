@@ -3,9 +3,9 @@
 import pytest
 
 from relax_core.lessons.library import lesson_named
-from relax_core.lessons.model import Lesson
+from relax_core.lessons.model import Lesson, PageName
 from relax_core.lessons.progress import Progress, StepRecord
-from relax_core.lessons.withholding import held_back_words, open_questions
+from relax_core.lessons.withholding import held_back_words, open_questions, questions_elsewhere
 
 
 def lesson(name: str) -> Lesson:
@@ -34,6 +34,28 @@ def done_up_to(name: str, step: int) -> Progress:
 )
 def test_questions_wait_that_the_page_could_answer(name: str, step: int, done: int, waits_for: list[int]) -> None:
     found = open_questions(lesson(name), step, done_up_to(name, done))
+    assert [question.number for question in found] == waits_for
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "done", "page", "waits_for"),
+    [
+        pytest.param(
+            "tensor_programs", 3, 2, "run", [3, 5, 7], id="a run tells shapes, and what a later step asks of it"
+        ),
+        pytest.param("tensor_programs", 3, 3, "run", [5, 7], id="later steps ask about the run"),
+        pytest.param("tensor_programs", 5, 3, "source", [5], id="the text, while a step shows the run"),
+        pytest.param("tensor_programs", 3, 7, "run", [], id="all is answered"),
+        pytest.param("tensor_programs", 3, 2, "pipeline", [], id="a recording has nothing to do with it"),
+        pytest.param("tensor_programs", 3, 2, "operators", [], id="nor have operators"),
+        pytest.param("threads_and_barriers", 4, 0, "run", [], id="a program to be mended is shown everywhere"),
+        pytest.param("tvm_pipeline", 2, 1, "passes", [], id="no page of programs tells of a recording"),
+    ],
+)
+def test_questions_wait_that_another_page_could_answer(
+    name: str, step: int, done: int, page: PageName, waits_for: list[int]
+) -> None:
+    found = questions_elsewhere(lesson(name), step, page, done_up_to(name, done))
     assert [question.number for question in found] == waits_for
 
 

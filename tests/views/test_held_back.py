@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.debug.requests import Parcel, RecordedOf
@@ -120,6 +121,24 @@ def test_an_answer_does_not_tell_that_of_a_later_step(name: str) -> None:
         sent = sent_to(beside(file, number, shown if revealed is None else over(shown, revealed), done=number))
         for question in questions:
             assert not tells(question.step.shown, question.exercise, sent, held), (number, question.number)
+
+
+@pytest.mark.browser
+def test_another_page_waits_for_the_answer_as_well(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/mlp.py&lesson=tensor_programs&lesson_step=3")
+    expect(page.get_by_text("Waiting for step 3")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Program text")).to_contain_text("R.matmul")
+    expect(page.get_by_role("button", name="Run again")).to_have_count(0)
+    for name in ("Passes", "Kernels", "Partition"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(f"/{name.lower()}"))
+        expect(page.get_by_text("Waiting for step 3")).to_be_visible()
+    page.get_by_role("button", name="Back to step 3").click()
+    expect(page).to_have_url(re.compile(r"/\?"))
+    page.get_by_role("button", name="Show me").click()
+    expect(page.get_by_role("button", name="Show me")).to_have_count(0)
+    page.get_by_role("link", name="Kernels", exact=True).click()
+    expect(page.get_by_text("checked and cancellable")).to_be_visible()
 
 
 def test_the_inspector_has_no_type_that_a_later_step_asks_for() -> None:

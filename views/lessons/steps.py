@@ -1,6 +1,6 @@
 """The steps of the open lesson: which one is shown, how one is opened on its page, and what is asked of the screen."""
 
-from typing import Final, NoReturn
+from typing import Final, NoReturn, get_args
 
 import msgspec
 import streamlit as st
@@ -12,7 +12,7 @@ from relax_core.lessons.model import Look, PageName, Shown, Step
 from relax_core.lessons.progress import StepRecord, is_done
 from relax_core.lessons.reading import over
 from relax_core.lessons.screens import Held, resolved_address
-from relax_core.lessons.withholding import Question, held_for, open_questions
+from relax_core.lessons.withholding import Question, held_for, open_questions, questions_elsewhere
 from views.lessons.keeping import progress, record
 from views.pages.run.state import RunState
 from views.shell.navigation import is_shown, open_page
@@ -136,9 +136,23 @@ def waiting_questions(page: PageName) -> tuple[Question, ...]:
     """Return the questions of the lesson beside `page` that wait for an answer which that page could tell."""
     file = open_lesson_file()
     found = None if file is None else shown_step(file)
-    if file is None or file.lesson is None or found is None or found[1].shown.page != page:
+    if file is None or file.lesson is None or found is None:
         return ()
-    return open_questions(file.lesson, found[0], progress())
+    number, step = found
+    if (step.shown.page or "source") != page:
+        return questions_elsewhere(file.lesson, number, page, progress())
+    return open_questions(file.lesson, number, progress())
+
+
+def waits_elsewhere(noun: str) -> int:
+    """Return the step whose answer a page could tell that the lesson does not show; 0 if there is none."""
+    file = open_lesson_file()
+    found = None if file is None else shown_step(file)
+    pages: dict[str, PageName] = {page: page for page in get_args(PageName)}
+    if found is None or noun not in pages or noun in (found[1].shown.page or "source", "source"):
+        return 0
+    questions = waiting_questions(pages[noun])
+    return questions[0].number if questions else 0
 
 
 def waiting(page: PageName) -> str:
@@ -157,6 +171,8 @@ def held_back(page: PageName) -> Held | None:
     found = None if file is None else shown_step(file)
     if file is None or found is None:
         return None
+    if questions and (found[1].shown.page or "source") != page:
+        return Held(stage=0, time=0, clock=0)
     try:
         return held_for(ask, file.folder, found[1], found[0], questions)
     except CompileError:

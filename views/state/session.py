@@ -23,16 +23,11 @@ _PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
 
 
-@contextmanager
-def screen_of_page() -> Generator[None]:
-    """Take the selection from the address if the browser came to this page by one; write its address, and again after.
+def take_address() -> None:
+    """Take the selection from the address if the browser came to this page by one.
 
-    Streamlit empties the address when a page is left; it is then written again. On a page that is open already the
-    address says nothing new: the browser sends with every message the one that it has, which may be older than the
-    last change of the selection.
-
-    The address is written here alone: Streamlit may end a script wherever it says something to the browser, and what
-    handles a message of the browser has to come to its end.
+    On a page that is open already the address says nothing new: the browser sends with every message the one that it
+    has, which may be older than the last change of the selection.
     """
     address = dict(st.query_params)
     page = _page()
@@ -42,6 +37,18 @@ def screen_of_page() -> Generator[None]:
     if _KEY not in st.session_state or has_come:
         st.session_state[_KEY], st.session_state[_COMPLAINTS] = read_address(address, st.session_state.get(_KEY))
     st.session_state[_PAGE] = page
+
+
+@contextmanager
+def screen_of_page() -> Generator[None]:
+    """Take the address, write that of the selection, and write it again behind the page.
+
+    Streamlit empties the address when a page is left; it is then written again.
+
+    The address is written here alone: Streamlit may end a script wherever it says something to the browser, and what
+    handles a message of the browser has to come to its end.
+    """
+    take_address()
     _write_address()
     yield
     _write_address()
