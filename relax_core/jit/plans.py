@@ -1,12 +1,12 @@
 """The plans of the transformations of a kernel, in turn: the prim func before each and after it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from relax_core.ir.node import Node, postorder
+from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import PrimFunc, SeqStmt, Stmt
+from relax_core.ir.tir import Block, PrimFunc, SeqStmt, Stmt
 from relax_core.jit.lowering.checks import Locate
 from relax_core.jit.lowering.lower import NO_FUNCTIONS, lower
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
@@ -34,7 +34,7 @@ def plan_stages(
     options: KernelOptions = DEFAULT_OPTIONS,
     functions: Mapping[str, PrimFunc] = NO_FUNCTIONS,
 ) -> tuple[PlanStage, ...]:
-    """Lower `function`, and return what its transformations planned, from the outside in.
+    """Lower `function`, and return what its transformations planned, from the outside in; what is around loops is last.
 
     Raises:
         CompileError: it cannot be compiled.
@@ -42,24 +42,59 @@ def plan_stages(
     lowered = lower(function, sizes, locate, functions, options, are_distinct=True, has_plans=True)
     assert lowered.function is not None, "what was lowered here is known"
     current, found = lowered.function, list[PlanStage]()
-    waiting = list(lowered.plans)
+    waiting, around = list(lowered.plans), dict[str, tuple[PlannedStep, Callable[[Stmt], Stmt]]]()
     # The loops of a chunk are planned before the chunks are: a step waits until there is what it rewrites.
-    while waiting:
-        step = next((item for item in waiting if _stands(current, item)), None)
-        if step is None:
-            break
+    while (step := _outermost(current, waiting)) is not None:
         waiting.remove(step)
-        after = None if step.after is None else _rewritten(current, step, step.after)
-        found.append(PlanStage(step.transform, step.reason, current, after))
-        current = current if after is None else after
-    return (*found, *(PlanStage(step.transform, step.reason, current, None) for step in waiting))
+        before = _without_marks(current)
+        if step.around is not None:
+            # What stands around a loop is told last, when it is known what became of the loop.
+            mark = f"{_MARK}{len(around)}"
+            around[mark] = step, step.around
+            current = _rewritten(current, step, (Block(mark, (), step.before[0]),))
+        elif step.after is None:
+            found.append(PlanStage(step.transform, step.reason, before, None))
+        else:
+            current = _rewritten(current, step, step.after)
+            found.append(PlanStage(step.transform, step.reason, before, _without_marks(current)))
+    for mark, (step, surround) in around.items():
+        before, current = _without_marks(current), _surrounded(current, mark, surround)
+        found.append(PlanStage(step.transform, step.reason, before, _without_marks(current)))
+    last = _without_marks(current)
+    return (*found, *(PlanStage(step.transform, step.reason, last, None) for step in waiting))
 
 
-def _stands(function: PrimFunc, step: PlannedStep) -> bool:
-    """Tell whether what a step rewrites is in a function."""
-    if len(step.before) == 1:
-        return any(item is step.before[0] for item in postorder(function.body))
-    return any(_is_sequence(item, step.before) for item in postorder(function.body))
+_MARK = "around "
+"""What the names of blocks begin with that stand for what is around a loop; no block of a text has a space in it."""
+
+
+def _without_marks(function: PrimFunc) -> PrimFunc:
+    def unmarked(item: Node) -> Node | None:
+        """Rule: mark -> what it is around."""
+        return item.body if isinstance(item, Block) and item.name.startswith(_MARK) else None
+
+    return replace(function, body=rewrite(function.body, unmarked, log=RewriteLog()))
+
+
+def _surrounded(function: PrimFunc, mark: str, around: Callable[[Stmt], Stmt]) -> PrimFunc:
+    def placed(item: Node) -> Node | None:
+        """Rule: mark -> what is around a loop, with what became of it."""
+        return around(item.body) if isinstance(item, Block) and item.name == mark else None
+
+    return replace(function, body=rewrite(function.body, placed, log=RewriteLog()))
+
+
+def _outermost(function: PrimFunc, steps: Iterable[PlannedStep]) -> PlannedStep | None:
+    """Return the step that rewrites the outermost of what is in a function."""
+    wanted: dict[Node, PlannedStep] = {}
+    for step in steps:
+        wanted.setdefault(step.before[0], step)
+    for item in preorder(function.body):
+        first = item.stmts[0] if isinstance(item, SeqStmt) else item
+        step = wanted.get(first)
+        if step is not None and (first is item if len(step.before) == 1 else _is_sequence(item, step.before)):
+            return step
+    return None
 
 
 def _is_sequence(node: Node, stmts: Sequence[Stmt]) -> bool:

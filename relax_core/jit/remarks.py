@@ -1,5 +1,6 @@
 """What the compiler of kernels says of its transformations: those applied, why others were not, and plans."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,10 +23,12 @@ class PlannedStep:
     """One transformation as a rewriting of statements: `before` are neighbours in the text, `after` what they become.
 
     `after` computes the same values as the code that the transformation emits, in the same loops; it is `None` where
-    the transformation does not tell its plan.
+    the transformation does not tell its plan. What only stands around a loop, whatever becomes of the loop itself, is
+    told by `around`, which takes the statement that it became.
     """
 
     transform: str
     reason: str
     before: tuple[Stmt, ...]
     after: tuple[Stmt, ...] | None
+    around: Callable[[Stmt], Stmt] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary, const, dtype_of
@@ -11,6 +11,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, SeqStmt, Stmt
 from relax_core.jit.transforms.loop_nest import Axis, Nest
 
+N = TypeVar("N", bound=Node)
 Kind = Literal["serial", "parallel", "vectorized", "unroll"]
 Places = Mapping[PrimVar, PrimExpr]
 NOTHING: Mapping[Node, PrimExpr] = MappingProxyType({})
@@ -73,8 +74,8 @@ def put(nest: Nest, places: Places, what: PrimExpr) -> PrimExpr:
     """Return an expression of the nest at `places` of its axes; variables of its block are what they are bound to."""
     values: dict[PrimVar, PrimExpr] = dict(places)
     for item in () if nest.block is None else nest.block.iter_vars:
-        values[item.var] = _put(item.binding, values)
-    return _put(what, values)
+        values[item.var] = substituted(item.binding, values)
+    return substituted(what, values)
 
 
 def element(nest: Nest, places: Places) -> BufferLoad:
@@ -120,9 +121,11 @@ def seq(*stmts: Stmt) -> Stmt:
     return stmts[0] if len(stmts) == 1 else SeqStmt(stmts)
 
 
-def _put(expr: PrimExpr, values: Places) -> PrimExpr:
+def substituted(what: N, values: Places) -> N:
+    """Return an expression or a statement with other values of variables."""
+
     def moved(item: Node) -> Node | None:
-        """Rule: variable of the nest -> its place."""
+        """Rule: variable -> its value."""
         return values.get(item) if isinstance(item, PrimVar) else None
 
-    return rewrite(expr, moved, log=RewriteLog())
+    return rewrite(what, moved, log=RewriteLog())

@@ -103,9 +103,14 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
 
 def _tell(state: State, loop: For, name: str, plan: Plan | Around) -> None:
     """Keep the plan of a transformation, if somebody wants to read it."""
-    if state.emitted.plans is not None:
-        nest = None if plan.nest is None else plan.nest()
-        state.emitted.plans.append(PlannedStep(name, plan.reason, (loop,), nest))
+    if state.emitted.plans is None:
+        return
+    match plan:
+        case Plan(reason=reason, nest=nest):
+            step = PlannedStep(name, reason, (loop,), None if nest is None else nest())
+        case Around(reason=reason, nest=around):
+            step = PlannedStep(name, reason, (loop,), None, around)
+    state.emitted.plans.append(step)
 
 
 def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[], None]) -> None:

@@ -26,11 +26,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """Code around a loop: whichever transformation takes the loop emits it inside the context `enter`."""
+    """Code around a loop: whichever transformation takes the loop emits it inside the context `enter`.
+
+    `nest` puts the plan around the statement that the loop became.
+    """
 
     reason: str
     enter: Callable[[], AbstractContextManager[None]]
-    nest: Callable[[], tuple[Stmt, ...] | None] | None = None
+    nest: Callable[[Stmt], Stmt]
 
 
 @dataclass(frozen=True, slots=True)

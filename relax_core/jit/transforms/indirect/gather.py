@@ -18,6 +18,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.gather_read import Gather, StridedLoad, read_gather
 from relax_core.jit.transforms.indirect.guard_read import is_same
+from relax_core.jit.transforms.indirect.plan_nest import gathered
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.transform import Plan, Transform
 from relax_core.jit.transforms.vector_code import (
@@ -227,7 +228,7 @@ def plan_gather(state: State, loop: For) -> Plan | None:
     reason = f"{gather.lanes} elements of {names} are read at once, behind one check"
     rows = dict.fromkeys(f"`{load.buffer.name}`" for load in gather.gathered if is_row(state, gather, load))
     reason += f"; rows of {', '.join(rows)} lie in a vector, from which they are taken" if rows else ""
-    return Plan(reason, _Rounds(state, gather).emit)
+    return Plan(reason, _Rounds(state, gather).emit, nest=lambda: (gathered(gather),))
 
 
 # Why the bits stay: each lane executes the operations of one iteration in their order, and vector arithmetic rounds

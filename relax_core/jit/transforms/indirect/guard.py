@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from relax_core.ir.integer.polynomial import constant_of
 from relax_core.ir.integer.strides import StrideReader, Strides
 from relax_core.ir.node import postorder
-from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.tir import Block, BufferLoad, For, LetStmt, Stmt
 from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import (
@@ -31,10 +31,11 @@ from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.gather_read import gathers_inside
-from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree, bound_of, limit_of, read_checks
+from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree, bound_of, limit_of, read_by, read_checks
 from relax_core.jit.transforms.indirect.guard_rows import TOGETHER, GuardedRows, emit_rows, read_rows
 from relax_core.jit.transforms.indirect.guard_runs import Around, Run, read_runs
 from relax_core.jit.transforms.indirect.guard_vectors import at_iteration, can_scan, scan, trip_count
+from relax_core.jit.transforms.indirect.plan_nest import Ends, Range, guarded, in_tiles, iterations, side_by_side
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -184,21 +185,22 @@ def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
         found = found.only(frozenset(item.check for item in read_rising(state, found)))
         if found is None:
             return Refusal("its number of rounds is data, and may be small")
-        return Plan(_reason(found), _Guard(state, loop, found).emit)
+        return _planned(_Guard(state, loop, found))
     rows = read_rows(state, loop, found)
     if rows is not None:
-        reason = f"{_reason(found)}; {TOGETHER} rows are added up side by side"
-        return Plan(reason, _Guard(state, loop, found, rows).emit)
+        return _planned(_Guard(state, loop, found, rows))
     if _has_long_rows(state, found):
         return None
     if _is_short(state, loop, found) and not _is_cheap(state, loop, found):
         return Refusal("rows of so few rounds are as fast with their checks")
-    return Plan(_reason(found), _Guard(state, loop, found).emit)
+    return _planned(_Guard(state, loop, found))
 
 
-def _reason(found: CheckTree) -> str:
-    names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in found.checks()))
-    return f"indices of {names} are checked ahead, for many rounds at once"
+def _planned(guard: "_Guard") -> Plan:
+    names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in guard.checks.checks()))
+    reason = f"indices of {names} are checked ahead, for many rounds at once"
+    reason += f"; {TOGETHER} rows are added up side by side" if guard.rows is not None else ""
+    return Plan(reason, guard.emit, nest=lambda: (guard.told(),))
 
 
 # Why the bits stay: a tile whose guard holds runs as written, less the checks that the guard subsumes. The guard
@@ -226,21 +228,12 @@ class _Guard:
     def _iterations(self, counting: Counting) -> None:
         """Emit iterations whose fuel is charged: guarded tiles, then the loop as written for what they left."""
         state, code = self.state, self.state.code
-        rising, *_ = _apart(state, self.checks)
-        # An affine index costs two comparisons, whatever the size of the tile.
-        looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
-        size = max(TILE // _scan_count(state, self.checks.parts), 1) if looks else CHUNK
-        size = size if self.rows is None else TOGETHER
+        size, is_even = self._tiles()
         careful, leave, head, tile, rest = (code.label(hint) for hint in ("careful", "done", "tiles", "tile", "rest"))
         before = code.block
         code.goto(head)
         base, following = f"%{code.label('base')}", f"%{code.label('next')}"
         position = code.reserve()
-        # A constant trip count lets LLVM unroll the tile; it pays where it leaves few or no iterations over.
-        count = state.bounds.constant(self.loop.extent) or 0
-        is_innermost = not any(isinstance(item, For) for item in postorder(self.loop.body))
-        is_even = count >= MANY * size and count % size == 0 and (size == 1 or is_innermost)
-        is_even = is_even or self.rows is not None
         full = code.emit(f"add nuw nsw i64 {base}, {size}")
         end = full if is_even else least(state, full, counting.end)
         is_whole = f"icmp sle i64 {full}, {counting.end}" if is_even else f"icmp slt i64 {base}, {counting.end}"
@@ -258,6 +251,33 @@ class _Guard:
         counted(state, self.loop, replace(counting, first=base))
         state.options, state.position.is_deoptimised = options, was_deoptimised
         code.goto(leave)
+
+    def _tiles(self) -> tuple[int, bool]:
+        """Return how many iterations a tile has, and whether all tiles have as many."""
+        state = self.state
+        rising, *_ = _apart(state, self.checks)
+        # An affine index costs two comparisons, whatever the size of the tile.
+        looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in read_by(self.checks.parts)
+        size = max(TILE // _scan_count(state, self.checks.parts), 1) if looks else CHUNK
+        if self.rows is not None:
+            return TOGETHER, True
+        # A constant trip count lets LLVM unroll the tile; it pays where it leaves few or no iterations over.
+        count = state.bounds.constant(self.loop.extent) or 0
+        is_innermost = not any(isinstance(item, For) for item in postorder(self.loop.body))
+        return size, count >= MANY * size and count % size == 0 and (size == 1 or is_innermost)
+
+    def told(self) -> Stmt:
+        """Return the loop of tiles: what is looked at ahead, and both ways to go on."""
+        rising = read_rising(self.state, self.checks)
+        scanned = self.checks.only(frozenset(self.checks.checks()) - {item.check for item in rising})
+        ends = [Ends(item.check, item.path, item.step, item.above, item.below) for item in rising]
+        size, is_even = self._tiles()
+
+        def tile(part: Range) -> Stmt:
+            run = iterations(self.loop, part) if self.rows is None else side_by_side(self.loop, self.rows, part)
+            return guarded(self.loop, part, ends, scanned, run)
+
+        return in_tiles(self.loop, size, tile, is_even=is_even)
 
     def _tile(self, counting: Counting, careful: str) -> None:
         """Emit one tile without its checks, behind a guard that branches to `careful` if it fails.
@@ -326,7 +346,7 @@ class _MaximumScan:
 
     def loop(self, scope: CheckTree, loop: For, counting: Counting) -> None:
         """Emit a loop of the scan; if no index depends on it, its first iteration stands for all."""
-        if loop.var not in _read_by(scope.parts):
+        if loop.var not in read_by(scope.parts):
             second = self.state.code.emit(f"add i64 {counting.first}, 1")
             self.state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
             end = self.state.code.emit(f"call i64 @llvm.smin.i64(i64 {second}, i64 {counting.end})")
@@ -385,7 +405,7 @@ def _has_long_rows(state: State, scope: CheckTree) -> bool:
     """Tell whether all checks are in an inner loop that is long enough for a guard of its own."""
     match scope.parts:
         case (CheckTree(stmt=For(extent=extent, var=var)) as row,):
-            return (state.bounds.constant(extent) or 0) > TILE and var in _read_by(row.parts)
+            return (state.bounds.constant(extent) or 0) > TILE and var in read_by(row.parts)
         case _:
             return False
 
@@ -411,7 +431,7 @@ def _is_short(state: State, loop: For, scope: CheckTree) -> bool:
     inner = [part for part in scope.parts if isinstance(part, CheckTree) and isinstance(part.stmt, For)]
     if inner:
         return any(isinstance(part.stmt, For) and _is_short(state, part.stmt, part) for part in inner)
-    is_looked_at = loop.var in _read_by(scope.parts)
+    is_looked_at = loop.var in read_by(scope.parts)
     return count is not None and count < SHORTEST and is_looked_at and stores_apart(loop)
 
 
@@ -429,32 +449,7 @@ def _scan_count(state: State, parts: "Sequence[CheckTree | Check]") -> int:
     counts = [1]
     for part in parts:
         if isinstance(part, CheckTree):
-            loop = part.stmt if isinstance(part.stmt, For) and part.stmt.var in _read_by(part.parts) else None
+            loop = part.stmt if isinstance(part.stmt, For) and part.stmt.var in read_by(part.parts) else None
             extent = None if loop is None else state.bounds.constant(loop.extent)
             counts.append(_scan_count(state, part.parts) * max(extent or 1, 1))
     return max(counts)
-
-
-def _read_by(parts: "Sequence[CheckTree | Check]") -> set[PrimVar]:
-    """Return the free variables of the checks in `parts`, bindings expanded."""
-    found: set[PrimVar] = set()
-    for part in parts:
-        if isinstance(part, Check):
-            found |= _variables(part.index, *part.conditions)
-            continue
-        inner = _read_by(part.parts)
-        match part.stmt:
-            case For(var=var, start=start, extent=extent):
-                inner = inner - {var} | _variables(start, extent)
-            case LetStmt(var=var, value=value) if var in inner:
-                inner = inner - {var} | _variables(value)
-            case Block(iter_vars=iter_vars):
-                inner |= _variables(*(item.binding for item in iter_vars if item.var in inner))
-            case LetStmt():
-                pass
-        found |= inner
-    return found
-
-
-def _variables(*exprs: PrimExpr) -> set[PrimVar]:
-    return {item for expr in exprs for item in postorder(expr) if isinstance(item, PrimVar)}

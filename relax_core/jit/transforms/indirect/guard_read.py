@@ -1,11 +1,11 @@
 """Find the bounds checks that can be hoisted out of a loop: those whose indices no store of it changes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from relax_core.ir.node import children, postorder
-from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, LetExpr, PrimExpr, Select, Unary
+from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, LetExpr, PrimExpr, PrimVar, Select, Unary
 from relax_core.ir.tir import (
     Block,
     Buffer,
@@ -318,3 +318,28 @@ def _is_extent(state: State, check: Check, size: PrimExpr) -> bool:
     bounds = state.bounds
     extent = check.access.buffer.shape[check.position]
     return bounds.poly(size) == bounds.poly(extent)
+
+
+def read_by(parts: "Sequence[CheckTree | Check]") -> set[PrimVar]:
+    """Return the free variables of the checks in `parts`, bindings expanded."""
+    found: set[PrimVar] = set()
+    for part in parts:
+        if isinstance(part, Check):
+            found |= _variables(part.index, *part.conditions)
+            continue
+        inner = read_by(part.parts)
+        match part.stmt:
+            case For(var=var, start=start, extent=extent):
+                inner = inner - {var} | _variables(start, extent)
+            case LetStmt(var=var, value=value) if var in inner:
+                inner = inner - {var} | _variables(value)
+            case Block(iter_vars=iter_vars):
+                inner |= _variables(*(item.binding for item in iter_vars if item.var in inner))
+            case LetStmt():
+                pass
+        found |= inner
+    return found
+
+
+def _variables(*exprs: PrimExpr) -> set[PrimVar]:
+    return {item for expr in exprs for item in postorder(expr) if isinstance(item, PrimVar)}

@@ -46,7 +46,7 @@ def plan_accumulate(state: State, loop: For) -> Around | None:
     names = ", ".join(f"`{element.buffer.name}`" for element in elements)
     what = "an element" if len(elements) == 1 else "elements"
     reason = f"{what} of {names} stay{'s' if len(elements) == 1 else ''} in a register until the loop ends"
-    return Around(reason, lambda: _held(state, elements), lambda: (_told(loop, elements),))
+    return Around(reason, lambda: _held(state, elements), lambda stmt: _told(stmt, elements))
 
 
 def elements_of(state: State, loop: For) -> list[BufferLoad]:
@@ -72,8 +72,8 @@ def elements_of(state: State, loop: For) -> list[BufferLoad]:
 ACCUMULATE = Transform("accumulate", "What a loop adds up stays in a register until it is left", MODES, plan_accumulate)
 
 
-def _told(loop: For, elements: list[BufferLoad]) -> Stmt:
-    """Return the loop between the copies of its elements to registers and back."""
+def _told(stmt: Stmt, elements: list[BufferLoad]) -> Stmt:
+    """Return what a loop became, between the copies of its elements to registers and back."""
     kept = {item.buffer: local(f"{item.buffer.name}_local", (1,), item.buffer.dtype) for item in elements}
     zero = (IntImm(0, "int64"),)
 
@@ -89,7 +89,7 @@ def _told(loop: For, elements: list[BufferLoad]) -> Stmt:
 
     taken = [store(BufferLoad(kept[item.buffer], zero), item) for item in elements]
     given = [store(item, BufferLoad(kept[item.buffer], zero)) for item in elements]
-    return holding("held", tuple(kept.values()), *taken, rewrite(loop, beside, log=RewriteLog()), *given)
+    return holding("held", tuple(kept.values()), *taken, rewrite(stmt, beside, log=RewriteLog()), *given)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from relax_core.jit.transforms.nest_values import (
     parts_of,
     read,
 )
+from relax_core.jit.transforms.reductions.lanes_nest import LanesNest
 from relax_core.jit.transforms.reductions.reduction import ReducedValues, Reduction, read_reduction, values_of
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
@@ -52,7 +53,8 @@ def plan_lanes(state: State, loop: For) -> Plan | Refusal | None:
     work = max(static_work(state, nest.block or nest.update) or 1, 1)
     found = _Lanes(state, loop, reduction, values, lanes, work)
     reason = f"{VECTORS} x {lanes} values of a row at once" + (", in order where that matters" if is_choice else "")
-    return Plan(reason, found.emit, nest.update)
+    told = LanesNest.of(reduction, values, VECTORS * lanes, None if is_choice else NEUTRAL[op])
+    return Plan(reason, found.emit, nest.update, lambda: (told.rows(),))
 
 
 # Why the bits stay: in "bitwise" and "exact" this takes only `min` and `max`. Without a NaN these are associative and
