@@ -17,7 +17,7 @@ from relax_core.jit.remarks import PlannedStep
 class PlanStage:
     """A transformation as a step from one prim func to the next, for certain sizes.
 
-    `after` is `None` where the transformation does not tell its plan, or took a loop of a prim func that is called.
+    `after` is `None` where the loop is one of a prim func that is called.
     """
 
     transform: str
@@ -46,22 +46,23 @@ def plan_stages(
     # The loops of a chunk are planned before the chunks are: a step waits until there is what it rewrites.
     while (step := _outermost(current, waiting)) is not None:
         waiting.remove(step)
-        before = _without_marks(current)
-        if step.around is not None:
+        if callable(step.after):
             # What stands around a loop is told last, when it is known what became of the loop.
             mark = f"{_MARK}{len(around)}"
-            around[mark] = step, step.around
+            around[mark] = step, step.after
             current = _rewritten(current, step, (Block(mark, (), step.before[0]),))
-        elif step.after is None:
-            found.append(PlanStage(step.transform, step.reason, before, None))
         else:
-            current = _rewritten(current, step, step.after)
-            found.append(PlanStage(step.transform, step.reason, before, _without_marks(current)))
+            before, current = current, _rewritten(current, step, step.after)
+            found.append(_stage(step, before, current))
     for mark, (step, surround) in around.items():
-        before, current = _without_marks(current), _surrounded(current, mark, surround)
-        found.append(PlanStage(step.transform, step.reason, before, _without_marks(current)))
+        before, current = current, _surrounded(current, mark, surround)
+        found.append(_stage(step, before, current))
     last = _without_marks(current)
     return (*found, *(PlanStage(step.transform, step.reason, last, None) for step in waiting))
+
+
+def _stage(step: PlannedStep, before: PrimFunc, after: PrimFunc) -> PlanStage:
+    return PlanStage(step.transform, step.reason, _without_marks(before), _without_marks(after))
 
 
 _MARK = "around "

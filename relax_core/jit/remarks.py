@@ -22,13 +22,11 @@ class KernelRemark:
 class PlannedStep:
     """One transformation as a rewriting of statements: `before` are neighbours in the text, `after` what they become.
 
-    `after` computes the same values as the code that the transformation emits, in the same loops; it is `None` where
-    the transformation does not tell its plan. What only stands around a loop, whatever becomes of the loop itself, is
-    told by `around`, which takes the statement that it became.
+    `after` computes the same values as the code that the transformation emits, in the same loops. Of what stands around
+    a loop, whatever becomes of the loop itself, it is a function of the statement that the loop became.
     """
 
     transform: str
     reason: str
     before: tuple[Stmt, ...]
-    after: tuple[Stmt, ...] | None
-    around: Callable[[Stmt], Stmt] | None = None
+    after: tuple[Stmt, ...] | Callable[[Stmt], Stmt]

@@ -117,7 +117,7 @@ class PlannedStage(msgspec.Struct, frozen=True):
     transform: str
     reason: str
     text: str
-    """The kernel behind it; empty if the transformation does not tell its plan."""
+    """The kernel behind it; empty if the loop is one of a prim func that is called."""
     diff: Diff | None
 
 
@@ -138,7 +138,7 @@ class KernelPlans(msgspec.Struct, frozen=True):
         return "\n\n".join(part.rstrip() for part in parts)
 
 
-UNTOLD = "# It is told in words alone: its code is no loop nest, or its loop is one of a prim func that is called."
+UNTOLD = "# It is told in words alone: its loop is one of a prim func that is called."
 
 
 def duration(seconds: float) -> str:

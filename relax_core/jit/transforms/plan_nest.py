@@ -14,6 +14,7 @@ from relax_core.jit.transforms.loop_nest import Axis, Nest
 N = TypeVar("N", bound=Node)
 Kind = Literal["serial", "parallel", "vectorized", "unroll"]
 Places = Mapping[PrimVar, PrimExpr]
+Point = dict[PrimVar, PrimExpr]
 NOTHING: Mapping[Node, PrimExpr] = MappingProxyType({})
 Body = Callable[[PrimExpr], Stmt]
 

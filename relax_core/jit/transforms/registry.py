@@ -105,12 +105,8 @@ def _tell(state: State, loop: For, name: str, plan: Plan | Around) -> None:
     """Keep the plan of a transformation, if somebody wants to read it."""
     if state.emitted.plans is None:
         return
-    match plan:
-        case Plan(reason=reason, nest=nest):
-            step = PlannedStep(name, reason, (loop,), None if nest is None else nest())
-        case Around(reason=reason, nest=around):
-            step = PlannedStep(name, reason, (loop,), None, around)
-    state.emitted.plans.append(step)
+    after = plan.nest() if isinstance(plan, Plan) else plan.nest
+    state.emitted.plans.append(PlannedStep(name, plan.reason, (loop,), after))
 
 
 def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[], None]) -> None:

@@ -20,8 +20,8 @@ class Plan:
 
     reason: str
     emit: Callable[[], None]
+    nest: Callable[[], tuple[Stmt, ...]]
     statement: Node | None = None
-    nest: Callable[[], tuple[Stmt, ...] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,12 @@ from relax_core.jit.options import KernelOptions
 from relax_core.jit.plans import PlanStage, plan_stages
 from relax_core.jit.transforms.registry import SUMMARIES
 from relax_core.printer.tvmscript import print_module
-from tests.jit.programs import parsed
+from tests.jit.programs import parsed, sizes_of
 from tests.jit.reference import Reference
 from tests.jit.transforms import test_gather, test_guard, test_guard_rows
-from tests.jit.transforms.nests import NAIVE, Array, agree, outcome
+from tests.jit.transforms.nests import NAIVE, Array, agree, filled, outcome
+from tests.jit.transforms.test_contraction import SUMS
+from tests.jit.transforms.test_contraction_conv import CONVOLUTIONS
 from tests.jit.transforms.test_switches import CASES, arrays_of, engine_for, options_for
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
@@ -158,3 +160,39 @@ def _copies(args: Sequence[object]) -> list[object]:
 
 def _arrays(args: Sequence[object]) -> list[Array]:
     return [cast("Array", arg) for arg in args if isinstance(arg, np.ndarray)]
+
+
+LETTERS = dict(zip("hwniogsdpq", (11, 9, 2, 4, 10, 2, 2, 1, 1, 1), strict=True))
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("steps", [{}, {"s": 1, "d": 2, "q": 2, "o": 17, "n": 1}])
+def test_padded_operands_are_told_as_copies(name: str, steps: Mapping[str, int]) -> None:
+    function = CONVOLUTIONS[name].function({**LETTERS, **steps})
+    random = np.random.default_rng(7)
+    given = [filled(random, sizes_of(item.buffer), item.buffer.dtype) for item in function.buffers]
+    stages = plan_stages(function, {}, lambda _: None, options=KernelOptions(threads=1, vector_bits=256))
+    expected = [array.copy() for array in given]
+    NAIVE.kernel(function, "f")(*expected)
+    assert "tile" in {stage.transform for stage in stages}
+    for stage in stages:
+        assert stage.after is not None
+        arrays = [array.copy() for array in given]
+        NAIVE.kernel(_read_back(stage.after), "f")(*arrays)
+        for ours, others in zip(arrays, expected, strict=True):
+            assert agree(ours, others), stage.reason
+
+
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("extents", [(3, 17, 5, 33), (2, 8, 130, 3)])
+def test_joined_axes_are_told_as_they_are_in_the_text(name: str, extents: tuple[int, ...]) -> None:
+    nest = SUMS[name]
+    sizes = extents[: len(nest.kinds)]
+    function = nest.function(sizes)
+    for stage in plan_stages(function, {}, lambda _: None, options=KernelOptions(threads=1, vector_bits=256)):
+        assert stage.after is not None
+        mine, theirs = (nest.arrays(sizes, 3) for _ in range(2))
+        NAIVE.kernel(_read_back(stage.after), "f")(*mine)
+        NAIVE.kernel(function, "f")(*theirs)
+        for ours, others in zip(mine, theirs, strict=True):
+            assert agree(ours, others), stage.reason

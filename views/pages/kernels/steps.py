@@ -70,7 +70,7 @@ def show_plan(view: KernelView) -> None:
         st.caption(prose(stage.reason[:1].upper() + stage.reason[1:]))
     if stage.diff is None:
         st.code(found.start if number == 1 else _latest(found, number), language="python")
-        st.caption("Its code is no loop nest, or its loop is in a prim func that is called: it is told in words alone.")
+        st.caption("Its loop is in a prim func that is called: it is told in words alone.")
     else:
         diff(stage.diff, key="kernels.plan.diff", height=pane_height(180))
     refused = [item.words for item in view.remarks if item.word == "refused"]

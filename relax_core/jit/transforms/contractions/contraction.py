@@ -21,6 +21,23 @@ class Dim:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """Two axes as one: the variable of `inner` counts the values of both, those of `inner` faster."""
+
+    outer: Dim
+    inner: Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A variable of the text as two axes, of which `inner` counts faster."""
+
+    var: PrimVar
+    outer: Dim
+    inner: Dim
+
+
+@dataclass(frozen=True, slots=True)
 class Quotient:
     """An index of the form `floor(whole / divisor)`, as a strided or dilated convolution has."""
 
@@ -63,7 +80,8 @@ class Contraction:
 
     The reduce axes come in the order of the text, outermost first, and start with `out = init`, unless that is `None`.
     `operands` are the loads, or guarded loads, of `term` and `init`. Different values of the spatial axes write
-    different elements, and no operand reads what is written. `initialisation` is the statement with `init`.
+    different elements, and no operand reads what is written. `initialisation` is the statement with `init`. The axes
+    are those of the text but for what was divided, and then joined in this order.
     """
 
     loop: For
@@ -76,6 +94,8 @@ class Contraction:
     operands: Mapping[PrimExpr, Operand]
     is_term_first: bool = False
     initialisation: BufferStore | None = None
+    divided: tuple[Divided, ...] = ()
+    joined: tuple[Joined, ...] = ()
 
     @property
     def dims(self) -> tuple[Dim, ...]:
@@ -106,8 +126,8 @@ def merged(contraction: Contraction) -> Contraction:
         offsets += (
             [operand.offset] if operand.guard is None else [quotient.dividend for quotient in operand.guard.quotients]
         )
-    spatial = _joined(contraction.spatial, offsets, are_ordered=False)
-    reduce = _joined(contraction.reduce, offsets, are_ordered=True)
+    spatial, joined = _joined(contraction.spatial, offsets, are_ordered=False)
+    reduce, others = _joined(contraction.reduce, offsets, are_ordered=True)
     gone = {dim.var for dim in contraction.dims} - {dim.var for dim in (*spatial, *reduce)}
     return replace(
         contraction,
@@ -115,6 +135,7 @@ def merged(contraction: Contraction) -> Contraction:
         reduce=reduce,
         out=_without(contraction.out, gone),
         operands={node: _without(operand, gone) for node, operand in contraction.operands.items()},
+        joined=(*joined, *others),
     )
 
 
@@ -130,9 +151,11 @@ def _without(operand: Operand, gone: Set[PrimVar]) -> Operand:
     return replace(operand, offset=kept(operand.offset), guard=guard)
 
 
-def _joined(dims: tuple[Dim, ...], offsets: list[Affine], *, are_ordered: bool) -> tuple[Dim, ...]:
-    """Extend an inner axis over the outer one that it absorbs."""
-    found = list(dims)
+def _joined(
+    dims: tuple[Dim, ...], offsets: list[Affine], *, are_ordered: bool
+) -> tuple[tuple[Dim, ...], tuple[Joined, ...]]:
+    """Extend an inner axis over the outer one that it absorbs; return the axes that are left, and what was joined."""
+    found, pairs = list(dims), list[Joined]()
     at = 0
     while at < len(found):
         outer = found[at]
@@ -143,8 +166,9 @@ def _joined(dims: tuple[Dim, ...], offsets: list[Affine], *, are_ordered: bool) 
         else:
             found[found.index(inner)] = Dim(inner.var, inner.extent * outer.extent)
             found.remove(outer)
+            pairs.append(Joined(outer, inner))
             at = 0
-    return tuple(found)
+    return tuple(found), tuple(pairs)
 
 
 def _are_like_one(outer: Dim, inner: Dim, offsets: list[Affine]) -> bool:

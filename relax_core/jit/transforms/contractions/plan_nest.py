@@ -4,13 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from relax_core.ir.node import Node, postorder
+from relax_core.ir.integer.prove import constant_value
+from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary, const
-from relax_core.ir.tir import Buffer, BufferLoad, For, IfThenElse, Stmt
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, IfThenElse, Stmt
+from relax_core.jit.transforms.contractions.box_nest import Box, boxes_of
 from relax_core.jit.transforms.contractions.contraction import Dim
 from relax_core.jit.transforms.contractions.plan import Tiling
-from relax_core.jit.transforms.loop_nest import Nest
+from relax_core.jit.transforms.loop_nest import Axis, Nest
 from relax_core.jit.transforms.plan_nest import (
+    Point,
     element,
     holding,
     local,
@@ -24,24 +27,26 @@ from relax_core.jit.transforms.plan_nest import (
     with_total,
 )
 
-Point = dict[PrimVar, PrimExpr]
 Loaded = Mapping[Node, PrimExpr]
 
 
-def tiled(tiling: Tiling, nest: Nest | str) -> tuple[Stmt, ...] | None:
-    """Return the loops of a tiling, `None` if its axes are not those of the nest: joined, or cut; or one is padded."""
-    if isinstance(nest, str) or tiling.staged:
-        return None
-    extent_of = {axis.var: axis.extent for axis in nest.axes}
-    dims = {dim.var: dim.extent for dim in tiling.contraction.dims}
-    if any(extent_of.get(var) != extent for var, extent in dims.items()):
-        return None
-    if any(extent > 1 for var, extent in extent_of.items() if var not in dims):
-        return None
-    loads = {*postorder(nest.update.value)}
-    if not all(isinstance(node, BufferLoad) and node in loads for node in tiling.packed):
-        return None
-    return (_Loops(tiling, nest).all(),)
+def tiled(tiling: Tiling) -> tuple[Stmt, ...]:
+    """Return the loops of a tiling."""
+    return (_Loops(tiling, _text_of(tiling.contraction.loop), boxes_of(tiling)).all(),)
+
+
+def _text_of(loop: For) -> Nest:
+    """Return the loops of a contraction, with what they are around, as the text has them: without affine forms."""
+    axes: list[Axis] = []
+    inner: Stmt = loop
+    while isinstance(inner, For):
+        axes.append(Axis(inner, constant_value(inner.extent) or 0, "spatial"))
+        inner = inner.body
+    block = inner if isinstance(inner, Block) else None
+    update, init = (inner, None) if block is None else (block.body, block.init)
+    assert isinstance(update, BufferStore), "a contraction is one store"
+    assert init is None or isinstance(init, BufferStore), "its initialisation is one, too"
+    return Nest(tuple(axes), block, init, update, {}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +60,30 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Loops:
-    """Makes the loops of one tiling, outermost first."""
+    """Makes the loops of one tiling, outermost first; places are those of the axes of the contraction."""
 
     tiling: Tiling
     nest: Nest
+    boxes: Mapping[PrimExpr, Box]
 
     def all(self) -> Stmt:
         """Make everything."""
-        ones: Point = {axis.var: IntImm(0, axis.var.dtype) for axis in self.nest.axes if axis.extent == 1}
-        return self._dims(self.tiling.outer, ones, self._group)
+        return self._dims(self.tiling.outer, {}, self._group)
+
+    def _axes(self, places: Point) -> Point:
+        """Return the places of the loops of the text."""
+        contraction = self.tiling.contraction
+        found: Point = {axis.var: IntImm(0, axis.var.dtype) for axis in self.nest.axes} | places
+        for pair in reversed(contraction.joined):
+            inner, size = found[pair.inner.var], const(pair.inner.extent, pair.inner.var.dtype)
+            found |= {pair.outer.var: binary("//", inner, size), pair.inner.var: binary("%", inner, size)}
+        for item in reversed(contraction.divided):
+            found[item.var] = plus(times(found[item.outer.var], item.inner.extent), found[item.inner.var])
+        return found
+
+    def _loaded(self, places: Point) -> dict[Node, PrimExpr]:
+        """Return what padded operands are read from."""
+        return {node: box.load(places) for node, box in self.boxes.items()}
 
     def _dims(self, dims: Sequence[Dim], places: Point, body: Callable[[Point], Stmt]) -> Stmt:
         if not dims:
@@ -77,6 +97,13 @@ class _Loops:
         )
 
     def _group(self, places: Point) -> Stmt:
+        if not self.boxes:
+            return self._tiled_columns(places)
+        copies = (box.filled(places) for box in self.boxes.values())
+        buffers = [box.buffer for box in self.boxes.values()]
+        return holding("padded", buffers, *copies, self._tiled_columns(places))
+
+    def _tiled_columns(self, places: Point) -> Stmt:
         tiling = self.tiling
         if tiling.packed or tiling.depth == tiling.contraction.reduce[0].extent:
             return self._all_columns(places, lambda at, width: self._blocks(partial(self._columns, at, width)))
@@ -153,7 +180,9 @@ class _Loops:
         def copied(at: Point, inside: tuple[PrimExpr, ...]) -> Stmt:
             def lane(number: PrimExpr) -> Stmt:
                 there = {**places, **at, columns: plus(places[columns], number)}
-                return store(BufferLoad(panel, (*inside, number)), put(self.nest, there, node))
+                box = self.boxes.get(node)
+                value = put(self.nest, self._axes(there), node) if box is None else box.load(there)
+                return store(BufferLoad(panel, (*inside, number)), value)
 
             return over("lane", width, lane, "vectorized", columns.dtype)
 
@@ -176,17 +205,18 @@ class _Loops:
 
             return over("row", count, row, "unroll", rows.dtype)
 
-        held = cells(lambda at, total, _: store(total, element(nest, at)), zeros)
-        begun = cells(lambda at, total, _: store(total, start(nest, at)), zeros)
+        held = cells(lambda at, total, _: store(total, element(nest, self._axes(at))), zeros)
+        begun = cells(lambda at, total, _: store(total, start(nest, self._axes(at))), zeros)
         if nest.init is not None and not isinstance(part.number, IntImm):
             begun = IfThenElse(binary("==", part.number, IntImm(0, "int64")), begun, held)
 
         def added(at: Point, inside: tuple[PrimExpr, ...]) -> Stmt:
             def cell(there: Point, total: BufferLoad, lane: PrimExpr) -> Stmt:
-                loaded: Loaded = {node: BufferLoad(panel, (*inside, lane)) for node, panel in panels.items()}
-                return store(total, with_total(nest, there, total, loaded))
+                packed = {node: BufferLoad(panel, (*inside, lane)) for node, panel in panels.items()}
+                loaded: Loaded = {**self._loaded(there), **packed}
+                return store(total, with_total(nest, self._axes(there), total, loaded))
 
             return cells(cell, at)
 
-        kept = cells(lambda at, total, _: store(element(nest, at), total), zeros)
+        kept = cells(lambda at, total, _: store(element(nest, self._axes(at)), total), zeros)
         return holding("tile", (sums,), begun, self._terms(part, added), kept)

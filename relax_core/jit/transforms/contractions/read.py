@@ -1,7 +1,7 @@
 """Recognise a loop nest as a contraction: affine and quotient indices, the conditions of guarded loads, legality."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from relax_core.ir.integer.affine import Affine, affine_of, affine_of_binding, overlapping
 from relax_core.ir.integer.interval import EVERYTHING, Interval, count_interval, dtype_interval
@@ -19,7 +19,7 @@ from relax_core.ir.prim import (
 )
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.contractions.contraction import Contraction, Dim, Guard, Operand, Quotient
+from relax_core.jit.transforms.contractions.contraction import Contraction, Dim, Divided, Guard, Operand, Quotient
 from relax_core.jit.transforms.nest import TOO_MANY_ITERATIONS, are_too_many
 
 # What the copies of guarded loads compute from dividends of 32 bits stays far below 64.
@@ -28,12 +28,13 @@ SMALL = dtype_interval("int32")
 
 @dataclass(slots=True)
 class Reading:
-    """What is known while a nest is read: variables as sums over the axes, and the values that the axes take."""
+    """What is known while a nest is read: variables as sums over the axes, their values, and what was divided."""
 
     state: State
     dims: list[Dim]
     known: dict[PrimVar, Affine]
     intervals: dict[PrimVar, Interval]
+    divided: list[Divided] = field(default_factory=list[Divided])
 
     def affine(self, expr: PrimExpr) -> Affine | None:
         """Read an index."""
@@ -256,6 +257,7 @@ def _split_dim(reading: Reading, at: int, divisor: int) -> None:
     outer = Dim(PrimVar(f"{dim.var.name}_group", dim.var.dtype), dim.extent // divisor)
     inner = Dim(PrimVar(f"{dim.var.name}_inner", dim.var.dtype), divisor)
     reading.dims[at : at + 1] = [outer, inner]
+    reading.divided.append(Divided(dim.var, outer, inner))
     reading.known[dim.var] = Affine(0, {outer.var: divisor, inner.var: 1})
     for part in (outer, inner):
         reading.intervals[part.var] = count_interval(part.extent)
@@ -287,7 +289,10 @@ def _operands(
     spatial = tuple(dim for dim in reading.dims if out.stride(dim))
     reduce = tuple(dim for dim in reading.dims if not out.stride(dim))
     start = init if isinstance(init, BufferStore) else None
-    made = Contraction(loop, spatial, reduce, out, found.op, found.term, value, operands, found.is_term_first, start)
+    made = Contraction(
+        *(loop, spatial, reduce, out, found.op, found.term, value, operands, found.is_term_first, start),
+        divided=tuple(reading.divided),
+    )
     refused = _legality(made, reduced)
     if refused:
         return refused

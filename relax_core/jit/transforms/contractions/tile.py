@@ -1,7 +1,6 @@
 """The macro-kernel: the loops around the micro-kernel, where operands are staged and packed, and fuel."""
 
 from collections.abc import Callable
-from functools import partial
 from math import prod
 
 from relax_core.ir.prim import PrimExpr, PrimVar
@@ -14,7 +13,6 @@ from relax_core.jit.transforms.contractions.plan import Tiling, plan_tiling
 from relax_core.jit.transforms.contractions.plan_nest import tiled
 from relax_core.jit.transforms.contractions.read import read_contraction
 from relax_core.jit.transforms.contractions.values import Part, Source
-from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -187,8 +185,7 @@ def plan_contraction(state: State, loop: For) -> Plan | Refusal | None:
     if tiling.is_row:
         return None
     statement = tiling.contraction.out.access
-    told = None if state.emitted.plans is None else partial(tiled, tiling, read_nest(state, loop))
-    return Plan(_describe(tiling), lambda: Tiler(state, tiling).emit(), statement, told)
+    return Plan(_describe(tiling), lambda: Tiler(state, tiling).emit(), lambda: tiled(tiling), statement)
 
 
 def _describe(tiling: Tiling) -> str:

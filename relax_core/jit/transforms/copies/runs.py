@@ -35,7 +35,7 @@ def plan_copy(state: State, loop: For) -> Plan | Refusal | None:
         return Refusal(f"runs of {run} bytes are too short")
     found = _Runs(state, loop, copy)
     reason = f"{prod(dim.extent for dim in copy.dims[:-1])} runs of {run} bytes"
-    return Plan(reason, found.emit, copy.nest.update, lambda: (_told(found),))
+    return Plan(reason, found.emit, lambda: (_told(found),), copy.nest.update)
 
 
 # Why the bits stay: as bytes are moved, any value keeps its bits; bools, of which many bytes mean true, are left out.

@@ -34,7 +34,7 @@ def plan_transpose(state: State, loop: For) -> Plan | Refusal | None:
     lanes = min(LANE_LIMIT, state.options.lanes(8 * copy.source.storage.scalar.size_bytes))
     found = _Tiles(state, loop, copy, (read, written), lanes)
     reason = f"tiles of {lanes} x {lanes} elements of {read.extent} x {written.extent} are transposed in registers"
-    return Plan(reason, found.emit, copy.nest.update, lambda: (_told(found),))
+    return Plan(reason, found.emit, lambda: (_told(found),), copy.nest.update)
 
 
 # Why the bits stay: elements are moved, not computed with, and bools, of which many bytes mean true, are left out.

@@ -228,7 +228,7 @@ def plan_gather(state: State, loop: For) -> Plan | None:
     reason = f"{gather.lanes} elements of {names} are read at once, behind one check"
     rows = dict.fromkeys(f"`{load.buffer.name}`" for load in gather.gathered if is_row(state, gather, load))
     reason += f"; rows of {', '.join(rows)} lie in a vector, from which they are taken" if rows else ""
-    return Plan(reason, _Rounds(state, gather).emit, nest=lambda: (gathered(gather),))
+    return Plan(reason, _Rounds(state, gather).emit, lambda: (gathered(gather),))
 
 
 # Why the bits stay: each lane executes the operations of one iteration in their order, and vector arithmetic rounds

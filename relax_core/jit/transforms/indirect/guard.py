@@ -31,11 +31,19 @@ from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.gather_read import gathers_inside
-from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree, bound_of, limit_of, read_by, read_checks
+from relax_core.jit.transforms.indirect.guard_read import (
+    Check,
+    CheckTree,
+    Rising,
+    bound_of,
+    limit_of,
+    read_by,
+    read_checks,
+)
 from relax_core.jit.transforms.indirect.guard_rows import TOGETHER, GuardedRows, emit_rows, read_rows
 from relax_core.jit.transforms.indirect.guard_runs import Around, Run, read_runs
 from relax_core.jit.transforms.indirect.guard_vectors import at_iteration, can_scan, scan, trip_count
-from relax_core.jit.transforms.indirect.plan_nest import Ends, Range, guarded, in_tiles, iterations, side_by_side
+from relax_core.jit.transforms.indirect.plan_nest import Range, guarded, in_tiles, iterations, side_by_side
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -50,21 +58,6 @@ SHORTEST = 32
 
 # Bounds on strides and trip counts, so that the reach of the inner loops fits 64 bits.
 LARGEST_STEP = LARGEST_COUNT = 1 << 24
-
-
-@dataclass(frozen=True, slots=True)
-class Rising:
-    """A check of an affine index, monotonic in the outermost loop of `path`, where it has the stride `step`.
-
-    Within one iteration of that loop the inner ones move it from `below` less to `above` more than its first value.
-    Two comparisons, at the ends of the range of iterations, decide for all of them.
-    """
-
-    path: tuple[Around, ...]
-    check: Check
-    step: int
-    above: int
-    below: int
 
 
 def read_rising(state: State, scope: CheckTree) -> list[Rising]:
@@ -200,7 +193,7 @@ def _planned(guard: "_Guard") -> Plan:
     names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in guard.checks.checks()))
     reason = f"indices of {names} are checked ahead, for many rounds at once"
     reason += f"; {TOGETHER} rows are added up side by side" if guard.rows is not None else ""
-    return Plan(reason, guard.emit, nest=lambda: (guard.told(),))
+    return Plan(reason, guard.emit, lambda: (guard.told(),))
 
 
 # Why the bits stay: a tile whose guard holds runs as written, less the checks that the guard subsumes. The guard
@@ -270,12 +263,11 @@ class _Guard:
         """Return the loop of tiles: what is looked at ahead, and both ways to go on."""
         rising = read_rising(self.state, self.checks)
         scanned = self.checks.only(frozenset(self.checks.checks()) - {item.check for item in rising})
-        ends = [Ends(item.check, item.path, item.step, item.above, item.below) for item in rising]
         size, is_even = self._tiles()
 
         def tile(part: Range) -> Stmt:
             run = iterations(self.loop, part) if self.rows is None else side_by_side(self.loop, self.rows, part)
-            return guarded(self.loop, part, ends, scanned, run)
+            return guarded(self.loop, part, rising, scanned, run)
 
         return in_tiles(self.loop, size, tile, is_even=is_even)
 

@@ -78,6 +78,21 @@ class CheckTree:
         return CheckTree(self.stmt, found) if found else None
 
 
+@dataclass(frozen=True, slots=True)
+class Rising:
+    """A check of an affine index, monotonic in the outermost loop of `path`, where it has the stride `step`.
+
+    Within one iteration of that loop the inner ones move it from `below` less to `above` more than its first value.
+    Two comparisons, at the ends of the range of iterations, decide for all of them.
+    """
+
+    path: tuple[For | Block | LetStmt, ...]
+    check: Check
+    step: int
+    above: int
+    below: int
+
+
 def key_of(access: Access, position: int) -> AccessKey:
     """Return the key of an index of an access."""
     return access.buffer, position, access.indices[position]

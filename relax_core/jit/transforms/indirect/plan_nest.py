@@ -4,35 +4,20 @@ In TIR an access has no check, so that both sides of the choice compute the same
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, Unary, binary, const, dtype_of
 from relax_core.ir.tir import Block, BufferLoad, For, IfThenElse, LetStmt, Stmt
 from relax_core.jit.transforms.indirect.gather_read import Gather
-from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree, is_same, read_by
+from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree, Rising, is_same, read_by
 from relax_core.jit.transforms.indirect.guard_rows import GuardedRows
 from relax_core.jit.transforms.plan_nest import holding, local, over, plus, seq, store, substituted, times
 
 Values = Mapping[PrimVar, PrimExpr]
 Range = tuple[PrimExpr, PrimExpr]
 """The first of some iterations, counted from 0, and their number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """An index that is affine in a loop: in bounds in all iterations if it is at both ends of what it reaches.
-
-    `first` is the index in the first iteration of all loops in the text's `check`, `loop` the one that is cut into
-    tiles. In an iteration the inner loops move the index from `below` less to `above` more; the next one adds `step`.
-    """
-
-    check: Check
-    path: tuple[For | Block | LetStmt, ...]
-    step: int
-    above: int
-    below: int
 
 
 def in_tiles(loop: For, size: int, tile: Callable[[Range], Stmt], *, is_even: bool) -> Stmt:
@@ -74,7 +59,7 @@ def side_by_side(loop: For, rows: GuardedRows, part: Range) -> Stmt:
     return seq(*before, replace(rows.loop, body=each(rows.loop.body)), *behind)
 
 
-def guarded(loop: For, part: Range, ends: Sequence[Ends], scanned: CheckTree | None, run: Stmt) -> Stmt:
+def guarded(loop: For, part: Range, ends: Sequence[Rising], scanned: CheckTree | None, run: Stmt) -> Stmt:
     """Return a tile: `run` if the indices of all its iterations are in bounds, and the loop as written if not."""
     written = iterations(loop, part, is_renewed=True)
     is_in = _all(condition for item in ends for condition in _at_ends(item, loop, part))
@@ -161,7 +146,7 @@ def _in_bounds(check: Check, index: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     return binary(">=", wide, const(0, dtype_of(wide))), binary("<", wide, check.access.buffer.shape[check.position])
 
 
-def _at_ends(item: Ends, loop: For, part: Range) -> tuple[PrimExpr, ...]:
+def _at_ends(item: Rising, loop: For, part: Range) -> tuple[PrimExpr, ...]:
     values: dict[PrimVar, PrimExpr] = {}
     for stmt in item.path:
         match stmt:

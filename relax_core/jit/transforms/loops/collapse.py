@@ -52,7 +52,7 @@ def plan_collapse(state: State, loop: For) -> Plan | Refusal | None:
     groups = tuple(Group((axis,)) for axis in nest.axes) if value.uses_axes else grouped(nest)
     count = len(nest.axes)
     reason = f"{count} loops become {len(groups)}, which pay for their work together"
-    return Plan(reason, lambda: _emit(state, nest, value, groups), nest=lambda: (_told(nest, groups),))
+    return Plan(reason, lambda: _emit(state, nest, value, groups), lambda: (_told(nest, groups),))
 
 
 def _told(nest: Nest, groups: Sequence[Group]) -> Stmt:

@@ -37,7 +37,7 @@ def plan_hoist(state: State, loop: For) -> Plan | None:
     names = ", ".join(dict.fromkeys(f"`{load.buffer.name}`" for load, _ in row.indices))
     made: list[Stmt] = []
     reason = f"an index of {names} is read and checked once for all rounds"
-    return Plan(reason, partial(_emit, state, row, made), nest=lambda: tuple(made))
+    return Plan(reason, partial(_emit, state, row, made), lambda: tuple(made))
 
 
 # Why the bits stay: every loop has at least one iteration, and what the index reads neither depends on the loops nor

@@ -179,7 +179,7 @@ def _planned(state: State, cut: Cut) -> Plan | Refusal:
         call_parts(state, len(state.emitted.parts) - 1, word_count, count)
 
     reason = f"{count} chunks of {cut.size} values of `{cut.axis.var.name}`"
-    return Plan(reason, emit, nest=lambda: (_told(cut, number, made),))
+    return Plan(reason, emit, lambda: (_told(cut, number, made),))
 
 
 def _told(cut: Cut, number: PrimVar, made: Sequence[Stmt]) -> Stmt:

@@ -64,7 +64,7 @@ def plan_split(state: State, loop: For) -> Plan | Refusal | None:
     note_pieces(state, pieces, choice.loops, choice.store if choice.block is None else choice.block)
     made = "the choice is made" if choice.chooses else "no remainder turns over"
     reason = f"{len(stores)} pieces, in each of which {made}"
-    return Plan(reason, partial(_emit, state, pieces), nest=lambda: pieces)
+    return Plan(reason, partial(_emit, state, pieces), lambda: pieces)
 
 
 # Why the bits stay: the pieces of a loop cover its values once each, in ascending order, inside of the same outer

@@ -63,7 +63,7 @@ def plan_columns(state: State, loop: For) -> Plan | Refusal | None:
     direct = direct_load(reduction, along)
     columns = _Columns(state, loop, reduction, value_of(reduction.value), along, lanes, direct, work)
     reason = f"{along.extent} columns, {min(VECTORS * lanes, along.extent)} at once in vectors of {lanes}"
-    return Plan(reason, columns.emit, nest.update, lambda: (_told(reduction, along, VECTORS * lanes),))
+    return Plan(reason, columns.emit, lambda: (_told(reduction, along, VECTORS * lanes),), nest.update)
 
 
 # Why the bits stay: a lane is one value of a spatial axis, along which the output and all that is read lie side by

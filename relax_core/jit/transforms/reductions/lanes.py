@@ -54,7 +54,7 @@ def plan_lanes(state: State, loop: For) -> Plan | Refusal | None:
     found = _Lanes(state, loop, reduction, values, lanes, work)
     reason = f"{VECTORS} x {lanes} values of a row at once" + (", in order where that matters" if is_choice else "")
     told = LanesNest.of(reduction, values, VECTORS * lanes, None if is_choice else NEUTRAL[op])
-    return Plan(reason, found.emit, nest.update, lambda: (told.rows(),))
+    return Plan(reason, found.emit, lambda: (told.rows(),), nest.update)
 
 
 # Why the bits stay: in "bitwise" and "exact" this takes only `min` and `max`. Without a NaN these are associative and

@@ -74,7 +74,7 @@ def plan_rows(state: State, loop: For) -> Plan | Refusal | None:
     rows = Rows(loop, reduction, values, lanes, work)
     how = "loaded" if values.direct is not None else "computed row by row"
     reason = f"{reduction.row_count} rows, a lane for each of {lanes}; their values are {how} and transposed in tiles"
-    return Plan(reason, lambda: RowsCode(state, rows).emit(), nest.update, lambda: (_told(rows),))
+    return Plan(reason, lambda: RowsCode(state, rows).emit(), lambda: (_told(rows),), nest.update)
 
 
 # Why the bits stay: a lane is a row, and adds up its values in the order of the text, one column after the other,
