@@ -31,7 +31,7 @@ from relax_core.frontend.tvmscript.relax.signature import (
 from relax_core.frontend.tvmscript.scalar.prim_variables import PrimVariables
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
-from relax_core.frontend.tvmscript.surroundings import Surrounding, surroundings_of, symbols_of
+from relax_core.frontend.tvmscript.surroundings import Surrounding, marks_program, surroundings_of, symbols_of
 from relax_core.frontend.tvmscript.tir.function import read_prim_func
 from relax_core.frontend.tvmscript.tir.macro import is_macro
 from relax_core.frontend.tvmscript.unread import tell_arguments, tell_bases, tell_import, tell_keys
@@ -72,7 +72,28 @@ def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
     groups = surroundings_of(context, tree.body)
     for group in groups[1:]:
         _scan_head(context, group.statements)
+    _skip_classes(context, groups)
     return tuple(module for group in groups for module in _modules(context, group))
+
+
+def _skip_classes(context: Context, groups: Sequence[Surrounding]) -> None:
+    """Leave out the classes that hold no function of a program where others do, such as the base of a file's tests."""
+    held = [item for group in groups for item in group.statements if isinstance(item, ast.ClassDef | ast.FunctionDef)]
+    without = [item for item in held if isinstance(item, ast.ClassDef) and not _is_program(context, item)]
+    if not without or len(without) == len(held) or not any(_is_program(context, item) for item in held):
+        return
+    for group in groups:
+        found = [item for item in group.statements if item in without]
+        _note_skipped(context, [*found])
+        group.statements[:] = [item for item in group.statements if item not in found]
+
+
+def _is_program(context: Context, node: ast.ClassDef | ast.FunctionDef) -> bool:
+    """Tell a function of a program, and a class that is marked or holds one."""
+    if marks_program(context, node):
+        return True
+    inner = (item for item in node.body if isinstance(item, ast.FunctionDef))
+    return isinstance(node, ast.ClassDef) and any(marks_program(context, item) for item in inner)
 
 
 def _modules(context: Context, group: Surrounding) -> list[IRModule]:

@@ -1,14 +1,17 @@
 """Find the programs of a script: those that stand inside of its functions and classes, as in a test file."""
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
 
-from relax_core.frontend.tvmscript.context import Context
-from relax_core.frontend.tvmscript.literal.file_constants import constants_of
-from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.literal.file_constants import constants_of, first_of, literal_of
+from relax_core.frontend.tvmscript.names import dotted, qualified
 
+_AROUND: Final = (ast.FunctionDef, ast.ClassDef, ast.For, ast.If, ast.With, ast.Try)
 _KINDS = ("relax.", "tir.", "ir.")
 
 
@@ -35,17 +38,119 @@ def surroundings_of(
 ) -> list[Surrounding]:
     """Return the statements of a file, and on their own those of each function or class that holds programs."""
     known = constants_of(statements, constants)
+    known = {name: value for name, value in known.items() if not _is_emitted(context, name, value)}
     own = Surrounding([], known)
     found = [own]
     for statement in statements:
-        match statement:
-            case ast.FunctionDef() | ast.ClassDef() if not _stands_alone(context, statement) and _holds_program(
-                context, statement
-            ):
-                found += surroundings_of(context, statement.body, known)
-            case _:
-                own.statements.append(statement)
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and _stands_alone(context, statement):
+            own.statements.append(statement)
+        elif isinstance(statement, _AROUND) and _holds_program(context, statement):
+            inner = {**known, **_first_values(context, statement, statements, known)}
+            for body in _bodies(statement):
+                found += surroundings_of(context, body, inner)
+        else:
+            own.statements.append(statement)
     return found
+
+
+def _is_emitted(context: Context, name: str, value: ast.expr) -> bool:
+    """Tell a function that `R.emit_te` calls, which is read as one of tensors."""
+    return isinstance(value, ast.Lambda) and re.search(rf"\bemit_te\(\s*{name}\b", context.script) is not None
+
+
+def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
+    match statement:
+        case ast.For(body=body, orelse=other) | ast.If(body=body, orelse=other):
+            return [body, other]
+        case ast.FunctionDef(body=body) | ast.ClassDef(body=body) | ast.With(body=body) | ast.Try(body=body):
+            return [body]
+        case _:
+            return []
+
+
+def _first_values(
+    context: Context, statement: ast.stmt, siblings: Sequence[ast.stmt], known: Mapping[str, ast.expr]
+) -> dict[str, ast.expr]:
+    """Return what the parameters of a function stand for, or the names of a loop: the first value that the text gives.
+
+    A test is run with each of its parameters' values, a function that makes a program with those of its calls.
+    """
+    match statement:
+        case ast.For(target=ast.Name() as target, iter=iterator):
+            found = _firsts([target], iterator, known)
+        case ast.For(target=ast.Tuple(elts=targets), iter=iterator):
+            found = _firsts(targets, iterator, known)
+        case ast.FunctionDef():
+            found = _defaults(statement, known) | _called_with(statement, siblings, known)
+            for item in statement.decorator_list:
+                found |= _parametrized(item, known)
+        case _:
+            found = {}
+    for name, value in found.items():
+        message = f"`{name}` stands for `{source_of(value)}` here, the first of its values in the text"
+        context.report("PA020", statement, message, severity="note")
+    return found
+
+
+def _firsts(targets: Sequence[ast.expr], values: ast.expr, known: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+    """Return what names stand for by the first of a list of values."""
+    match values:
+        case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]):
+            pass
+        case _:
+            return {}
+    if isinstance(first, ast.Call) and (dotted(first.func) or ("",))[-1] == "param":
+        first = first.args[0] if len(first.args) == 1 else ast.Tuple(first.args, ast.Load())
+    if len(targets) > 1:
+        return dict(first_of(targets, first, known))
+    value = literal_of(first, known)
+    return {} if value is None else {item.id: value for item in targets if isinstance(item, ast.Name)}
+
+
+def _parametrized(decorator: ast.expr, known: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+    """Read `@pytest.mark.parametrize("n, dtype", [(8, "int8"), (16, "int8")])`."""
+    match decorator:
+        case ast.Call(func=func, args=[names, values, *_]) if (dotted(func) or ("",))[-1] == "parametrize":
+            pass
+        case _:
+            return {}
+    match names:
+        case ast.Constant(value=str(text)):
+            words = [item.strip() for item in text.split(",") if item.strip()]
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            words = [str(item.value) for item in items if isinstance(item, ast.Constant)]
+        case _:
+            return {}
+    return _firsts([ast.Name(word, ast.Load()) for word in words], values, known)
+
+
+def _defaults(function: ast.FunctionDef, known: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+    args = function.args
+    pairs = [
+        *zip(reversed(args.args), reversed(args.defaults), strict=False),
+        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+    ]
+    made = {item.arg: literal_of(value, known) for item, value in pairs if value is not None}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _called_with(
+    function: ast.FunctionDef, siblings: Sequence[ast.stmt], known: Mapping[str, ast.expr]
+) -> dict[str, ast.expr]:
+    """Return what the first call of a function beside it gives its parameters."""
+    names = [item.arg for item in function.args.args]
+    for statement in siblings:
+        for item in ast.walk(statement):
+            match item:
+                case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name == function.name:
+                    given = dict(zip(names, args, strict=False)) | {
+                        word.arg: word.value for word in keywords if word.arg
+                    }
+                    made = {word: literal_of(value, known) for word, value in given.items()}
+                    return {word: value for word, value in made.items() if value is not None}
+                case _:
+                    pass
+    return {}
 
 
 def _stands_alone(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
@@ -55,7 +160,7 @@ def _stands_alone(context: Context, node: ast.FunctionDef | ast.ClassDef) -> boo
     return marks_program(context, node) or (is_plain_class and has_methods)
 
 
-def _holds_program(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
+def _holds_program(context: Context, node: ast.stmt) -> bool:
     inner = (item for item in ast.walk(node) if isinstance(item, ast.FunctionDef | ast.ClassDef))
     return any(marks_program(context, item) for item in inner)
 

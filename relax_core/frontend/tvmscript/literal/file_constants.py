@@ -1,4 +1,7 @@
-"""Constants defined around modules, such as `N = 16`, which functions use as literals."""
+"""Constants defined around modules, such as `N = 16`, which functions use as literals, and functions of one expression.
+
+They are written out in the syntax tree; nothing is called.
+"""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -9,6 +12,7 @@ from typing import Final
 from relax_core.frontend.tvmscript.names import dotted
 
 _NUMPY: Final = ("np", "numpy")
+_CONSTANTS: Final = (("relax", "const"), ("R", "const"))
 _LARGEST = 1 << 63
 _LONGEST: Final = 2000
 
@@ -16,24 +20,106 @@ _LONGEST: Final = 2000
 def constants_of(
     statements: Sequence[ast.stmt], around: Mapping[str, ast.expr] = MappingProxyType({})
 ) -> dict[str, ast.expr]:
-    """Return the names that are assigned a literal exactly once, with those `around`; integer arithmetic is folded."""
+    """Return the names that are assigned a literal exactly once, with those `around`; integer arithmetic is folded.
+
+    So are functions that return an expression, as lambdas.
+    """
     found: dict[str, ast.expr] = {}
     often: set[str] = set()
     for statement in statements:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                made := _literal(value, {**around, **found})
-            ) is not None:
-                if name in found:
-                    often.add(name)
-                found[name] = made
-            case _:
-                pass
+        for name, made in _assigned(statement, {**around, **found}):
+            if name in found:
+                often.add(name)
+            found[name] = made
     return {**around, **{name: value for name, value in found.items() if name not in often}}
 
 
-def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
+def _assigned(statement: ast.stmt, known: Mapping[str, ast.expr]) -> list[tuple[str, ast.expr]]:
+    """Return the names that a statement lets stand for something, and what that is."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            made = literal_of(value, known)
+            return [] if made is None else [(name, made)]
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+            return first_of(targets, _first_of_each(value) or value, known)
+        case ast.FunctionDef(name=name, args=arguments, decorator_list=[]) if (
+            body := _only_returned(statement)
+        ) is not None:
+            made = _function(ast.copy_location(ast.Lambda(arguments, body), statement), known)
+            return [] if made is None else [(name, made)]
+        case _:
+            return []
+
+
+def first_of(targets: Sequence[ast.expr], value: ast.expr, known: Mapping[str, ast.expr]) -> list[tuple[str, ast.expr]]:
+    """Return what the names of a tuple stand for, if `value` is a tuple of as many."""
+    match literal_of(value, known):
+        case ast.Tuple(elts=values) if len(values) == len(targets):
+            pairs = zip(targets, values, strict=True)
+            return [(name.id, item) for name, item in pairs if isinstance(name, ast.Name)]
+        case _:
+            return []
+
+
+def _first_of_each(value: ast.expr) -> ast.expr | None:
+    """Return `(8, "int8")` for `tvm.testing.parameters((8, "int8"), (16, "int16"))`."""
+    match value:
+        case ast.Call(func=func, args=[first, *_]) if (dotted(func) or ())[-2:] == ("testing", "parameters"):
+            return first
+        case _:
+            return None
+
+
+def _only_returned(function: ast.FunctionDef) -> ast.expr | None:
+    """Return what a function returns that does nothing else; it may have a docstring."""
+    match function.body:
+        case [ast.Return(value=ast.expr() as value)] | [
+            ast.Expr(value=ast.Constant(value=str())),
+            ast.Return(value=ast.expr() as value),
+        ]:
+            return value
+        case _:
+            return None
+
+
+def _function(node: ast.Lambda, known: Mapping[str, ast.expr]) -> ast.expr | None:
+    """Return a function with the constants before it inlined; `None` for a long one, and for one of any arguments."""
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+        return None
+    own = {item.arg for item in arguments.args}
+    made = deepcopy(node)
+    made.body = _Literals({name: value for name, value in known.items() if name not in own}).visit(made.body)
+    return made if _is_short(made) else None
+
+
+def _is_short(node: ast.AST) -> bool:
+    return sum(1 for _ in zip(ast.walk(node), range(_LONGEST + 1), strict=False)) <= _LONGEST
+
+
+def literal_of(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
+    """Return the literal that an expression of literals stands for, with the constants that are `known`."""
     match node:
+        case ast.Lambda():
+            return _function(node, known)
+        case ast.Call(func=func, args=[first, *_]) if (dotted(func) or ())[-2:] == ("testing", "parameter"):
+            # A test runs with each of the values.
+            return literal_of(first, known)
+        case ast.Call(func=func, args=args, keywords=[]) if (dotted(func) or ("",))[-1] == "Target":
+            texts = [item for item in args if isinstance(item, ast.Constant)]
+            target = ast.Attribute(ast.Name("T", ast.Load()), "target", ast.Load())
+            return ast.copy_location(ast.Call(target, [*texts], []), node) if len(texts) == len(args) == 1 else None
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+            keys: list[ast.expr | None] = [ast.Constant(item.arg) for item in keywords if item.arg]
+            return literal_of(ast.copy_location(ast.Dict(keys, [item.value for item in keywords]), node), known)
+        case ast.Dict(keys=keys, values=values):
+            made = [literal_of(item, known) for item in values]
+            parts = [item for item in made if item is not None]
+            is_plain = all(isinstance(item, ast.Constant) for item in keys) and len(parts) == len(keys)
+            return ast.copy_location(ast.Dict(keys, [*parts]), node) if is_plain else None
+        case ast.Subscript() | ast.JoinedStr() | ast.IfExp():
+            made = _Literals(known).visit(deepcopy(node))
+            return literal_of(made, known) if type(made) is not type(node) else None
         case ast.Constant(value=bool() | int() | float() | str()):
             return node
         case ast.Name(id=name):
@@ -41,10 +127,10 @@ def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
             return node
         case ast.Tuple(elts=items) | ast.List(elts=items):
-            parts = [made for item in items if (made := _literal(item, known)) is not None]
+            parts = [made for item in items if (made := literal_of(item, known)) is not None]
             return ast.copy_location(ast.Tuple(parts, ast.Load()), node) if len(parts) == len(items) else None
         case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, left=left, right=right) if (
-            value := _computed(op, _literal(left, known), _literal(right, known))
+            value := _computed(op, literal_of(left, known), literal_of(right, known))
         ) is not None:
             return ast.copy_location(ast.Constant(value), node)
         case ast.Call() | ast.BinOp():
@@ -70,11 +156,14 @@ def _array(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
     """Return an array's expression with the constants before it inlined; `None` for another, and for a long one."""
     made = _Literals(known).visit(deepcopy(node))
     # Each definition may use the one before it twice.
-    return made if _is_of_numpy(made) and sum(1 for _ in ast.walk(made)) <= _LONGEST else None
+    is_array = _is_of_numpy(made) or (isinstance(made, ast.Call) and (dotted(made.func) or ())[-2:] in _CONSTANTS)
+    return made if is_array and _is_short(made) else None
 
 
-def _computed(op: ast.operator, a: ast.expr | None, b: ast.expr | None) -> int | None:
+def _computed(op: ast.operator, a: ast.expr | None, b: ast.expr | None) -> int | str | None:
     match a, b:
+        case ast.Constant(value=str(left)), ast.Constant(value=str(right)) if isinstance(op, ast.Add):
+            return left + right if len(left) + len(right) <= _LONGEST else None
         case ast.Constant(value=int(x)), ast.Constant(value=int(y)) if abs(x) < _LARGEST and abs(y) < _LARGEST:
             pass
         case _:
@@ -134,13 +223,45 @@ class _Literals(ast.NodeTransformer):
         return inner.elts if isinstance(inner, ast.Tuple) else ast.copy_location(ast.Starred(inner, node.ctx), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """Write `1` for `shape[0]`."""
+        """Write `1` for `shape[0]`, and for `options["count"]`."""
         self.generic_visit(node)
         match node:
+            case ast.Subscript(value=ast.Dict(keys=keys, values=values), slice=ast.Constant(value=word)):
+                found = [
+                    value
+                    for key, value in zip(keys, values, strict=True)
+                    if isinstance(key, ast.Constant) and key.value == word
+                ]
+                return found[-1] if found else node
             case ast.Subscript(value=ast.Tuple(elts=items), slice=ast.Constant(value=int(place))) if (
                 0 <= place < len(items)
             ):
                 return items[place]
+            case _:
+                return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Write `x * x` for `square(x)`."""
+        function = self.constants.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if not isinstance(function, ast.Lambda):
+            self.generic_visit(node)
+            return node
+        node.args = [self.visit(item) for item in node.args]
+        node.keywords = [
+            ast.copy_location(ast.keyword(item.arg, self.visit(item.value)), item) for item in node.keywords
+        ]
+        given = _arguments_of(function.args, node)
+        if given is None:
+            return node
+        made = _Literals(given).visit(_at(function.body, node))
+        return made if _is_short(made) else node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Write `a` for `a if True else b`."""
+        self.generic_visit(node)
+        match node.test:
+            case ast.Constant(value=bool(chosen)):
+                return node.body if chosen else node.orelse
             case _:
                 return node
 
@@ -150,6 +271,17 @@ class _Literals(ast.NodeTransformer):
         parts = [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
         values = [str(item.value) for item in parts if isinstance(item, ast.Constant)]
         return ast.copy_location(ast.Constant("".join(values)), node) if len(values) == len(parts) else node
+
+
+def _arguments_of(parameters: ast.arguments, call: ast.Call) -> dict[str, ast.expr] | None:
+    """Return what a call gives each parameter of a function; `None` if it does not fit."""
+    names = [item.arg for item in parameters.args]
+    found = dict(zip(reversed(names), reversed(parameters.defaults), strict=False))
+    found |= zip(names, call.args, strict=False)
+    found |= {item.arg: item.value for item in call.keywords if item.arg is not None}
+    has_starred = any(isinstance(item, ast.Starred) for item in call.args)
+    fits = len(call.args) <= len(names) and found.keys() == set(names) and not has_starred
+    return found if fits else None
 
 
 def _at(value: ast.expr, place: ast.expr) -> ast.expr:

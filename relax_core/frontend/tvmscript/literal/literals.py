@@ -92,6 +92,7 @@ def virtual_device(context: Context, node: ast.Call) -> AttrValue:
 def maker_of(context: Context, node: ast.Call) -> str | None:
     """Return "T.target" for `T.target({...})`: a call of R, T or I that makes an object of plain data."""
     name = qualified(node.func, context.aliases) or ""
+    name = "tir.target" if name in ("tvm.target.Target", "target.Target") else name
     letter = next(
         (f"{letter}{name.removeprefix(module)}" for module, letter in _LETTERS if name.startswith(module)), None
     )

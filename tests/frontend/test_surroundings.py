@@ -1,0 +1,130 @@
+"""Programs inside of functions, loops and classes are read with what Python would give the names around them."""
+
+from textwrap import indent
+
+import pytest
+
+from relax_core.frontend.parse import parse_text
+from relax_core.ir.equality import first_difference
+from relax_core.ir.module import IRModule
+
+COPY = """
+    @T.prim_func(s_tir=True)
+    def f(A: T.Buffer(({n}, 4), {dtype}), B: T.Buffer(({n}, 4), {dtype})):
+        for i, j in T.grid({n}, 4):
+            B[i, j] = {value}
+"""
+INSIDE = COPY.format(n="n", dtype="dtype", value="A[i, j]")
+FILES = {
+    "a test of several values": f"""
+@pytest.mark.parametrize("n", [8, 16])
+@pytest.mark.parametrize("dtype", [pytest.param("int8", id="small"), "int16"])
+def test_copies(n, dtype):
+{INSIDE}
+""",
+    "a test of pairs": f"""
+@pytest.mark.parametrize(("n", "dtype"), ((8, "int8"), (16, "int16")))
+def test_copies(n, dtype):
+{INSIDE}
+""",
+    "pairs by names in one string": f"""
+@pytest.mark.parametrize("n, dtype", [pytest.param(8, "int8", id="small"), (16, "int16")])
+def test_copies(n, dtype):
+{INSIDE}
+""",
+    "parameters of TVM's tests": f"""
+n = tvm.testing.parameter(8, 16)
+dtype, target = tvm.testing.parameters(("int8", "llvm"), ("int16", "llvm"))
+def test_copies(n, dtype, target):
+{INSIDE}
+""",
+    "defaults": f"""
+def copies(n=8, *, dtype="int8"):
+{INSIDE}
+    return f
+""",
+    "a call": f"""
+N = 4
+def copies(n, dtype="int16"):
+{INSIDE}
+    return f
+f = copies(2 * N, dtype="int" + "8")
+g = copies(16)
+""",
+    "loops": f"""
+def test_copies():
+    for n, dtype in [(8, "int8"), (16, "int16")]:
+        with tvm.target.Target("llvm"):
+            if True:
+{indent(INSIDE, " " * 12)}
+""",
+    "choices and parts": """
+options = dict(n=8, dtypes={"small": "int8"})
+shape = (options["n"], 4)
+def test_copies():
+    @T.prim_func(s_tir=True)
+    def f(A: T.Buffer(shape, options["dtypes"]["small"]), B: T.Buffer(shape, "int8" if True else "int16")):
+        for i, j in T.grid(shape[0], 4):
+            B[i, j] = A[i, j]
+""",
+    "the base of a file's tests": f"""
+class Compare:
+    transform = None
+    def test(self):
+        assert self.transform
+class TestCopies(Compare):
+{COPY.format(n=8, dtype='"int8"', value="A[i, j]")}
+""",
+}
+FUNCTIONS = {
+    "a function of one expression": (
+        """
+def place(i, j, step=4):
+    "Where it lies."
+    return i * step + j
+twice = lambda x: x + x
+""",
+        "twice(A[place(i, j) // 4, place(i, j=j) % 4])",
+        "A[(i * 4 + j) // 4, (i * 4 + j) % 4] + A[(i * 4 + j) // 4, (i * 4 + j) % 4]",
+    ),
+    "a function of functions": (
+        "K = 3\nadded = lambda x: x + T.int8(K)\nmore = lambda x: added(added(x))\n",
+        "more(A[i, j])",
+        "A[i, j] + T.int8(3) + T.int8(3)",
+    ),
+}
+
+
+def only(text: str) -> IRModule:
+    parsed = parse_text(text, "test_file.py")
+    assert [item.render() for item in parsed.diagnostics if item.severity != "note"] == []
+    (module,) = parsed.modules
+    return module
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_program_is_read_with_the_first_values_of_names_around_it(name: str) -> None:
+    expected = only("@I.ir_module\nclass Module:\n" + COPY.format(n=8, dtype='"int8"', value="A[i, j]"))
+    assert first_difference(only(FILES[name]), expected) is None
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_one_expression_are_written_out(name: str) -> None:
+    around, used, written = FUNCTIONS[name]
+    shapes = {"n": 8, "dtype": '"int8"'}
+    expected = only("@I.ir_module\nclass Module:\n" + COPY.format(value=written, **shapes))
+    assert first_difference(only(around + "if True:\n" + COPY.format(value=used, **shapes)), expected) is None
+
+
+def test_a_function_that_would_write_out_too_much_is_not() -> None:
+    lines = ["f0 = lambda x: x + x"] + [f"f{k + 1} = lambda x: f{k}(x) + f{k}(x)" for k in range(40)]
+    text = "\n".join(lines) + "\nif True:\n" + COPY.format(n=8, dtype='"int8"', value="f40(A[i, j])")
+    assert [item.code for item in parse_text(text, "m.py").diagnostics if item.severity == "error"] == ["PA009"]
+
+
+def test_a_value_that_is_chosen_is_noted() -> None:
+    notes = [item.message for item in parse_text(FILES["a test of pairs"], "m.py").diagnostics]
+    assert notes == [
+        "`n` stands for `8` here, the first of its values in the text",
+        "`dtype` stands for `'int8'` here, the first of its values in the text",
+    ]
