@@ -184,6 +184,8 @@ def run_options(made: argparse.ArgumentParser) -> None:
         help="arguments in_0, in_1, ..., or by the names of the parameters; tuple fields in_0_1",
     )
     given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
+    signs = "made-up floats are from -1 to 1, not from 0: less only where none below 0 has a value, as in a logarithm"
+    made.add_argument("--signed", action="store_true", help=signs)
     made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
     made.add_argument("--passes", metavar="P", help=f"{PASSES_HELP}; default: the whole pipeline")
     made.add_argument("--table", metavar="T", help=TABLE_HELP)
@@ -236,6 +238,7 @@ def _as_asked(program: Program, options: argparse.Namespace, recording: "pipelin
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
         poisons_memory=options.poison_memory,
+        is_signed=options.signed,
         as_in=options.as_in,
     )
 

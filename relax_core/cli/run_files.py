@@ -17,6 +17,7 @@ _OF_A_RUN: Final = (
     ("entry", "--entry"),
     ("inputs", "--inputs"),
     ("seed", "--seed"),
+    ("signed", "--signed"),
     ("sizes", "--sizes"),
     ("table", "--table"),
     ("constants", "--constants"),

@@ -4,17 +4,30 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.npy import read_npz
-from relax_core.ir.expr import Function, MatchCast, PrimType, ShapeType, TensorType, TupleType, Type, Var
+from relax_core.ir.expr import (
+    Binding,
+    Call,
+    Function,
+    MatchCast,
+    Op,
+    PrimType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
-from relax_core.ir.node import preorder
+from relax_core.ir.node import Node, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
+from relax_core.ir.relay import Let
 from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.present.measures import bytes_text
 from relax_core.present.words import type_text
@@ -22,6 +35,8 @@ from relax_core.vm.objects.values import AdtValue, DTypeValue, RefValue, ShapeVa
 
 FIRST_SIZE = 2
 """Size of the first symbolic dimension; the next ones are one larger each."""
+_FROM_ZERO_ON: Final = frozenset(("sqrt", "rsqrt", "log", "log2", "log10", "power", "acosh"))
+"""Operators that give NaN for numbers below 0; of `power` the base counts, and the exponent with it."""
 _BYTES_LIMIT = 256 << 20
 _MAX_SIZE = (1 << 63) - 1
 _DEFAULT_SHAPE = (2, 3, 4, 5)
@@ -75,11 +90,18 @@ def can_be_made_up(function: Function) -> bool:
 
 
 def generate(
-    function: Function, seed: int, sizes: Mapping[str, int], *, is_signed: bool = False, below: int = 10
+    function: Function,
+    seed: int,
+    sizes: Mapping[str, int],
+    *,
+    is_signed: bool = False,
+    below: int = 10,
+    positive: frozenset[Var] = frozenset(),
 ) -> tuple[Any, ...]:
     """Generate one argument per parameter; equal seeds give equal arguments.
 
-    Floats are from 0 to 1, or from -1 to 1 if `is_signed`; integers are from 0 to 9, or `below` another number.
+    Floats are from 0 to 1, or from -1 to 1 if `is_signed`, but for the parameters that are to be `positive`; integers
+    are from 0 to 9, or `below` another number.
 
     Raises:
         RunError: EN002 for a type of which no value can be generated, EN003 if the arguments are too large, EN005 for a
@@ -92,7 +114,8 @@ def generate(
     if unknown := next((name for name in sizes if name not in names), None):
         hint = f"its dimensions: {', '.join(names) or 'none'}"
         _fail("EN005", f"the function that runs has no symbolic dimension `{unknown}`", None, hint)
-    maker = _Maker(np.random.default_rng(seed), size_of, is_signed=is_signed, below=below)
+    signed = frozenset(function.params) - positive if is_signed else frozenset[Var]()
+    maker = _Maker(np.random.default_rng(seed), size_of, signed, below)
     type_of = argument_types(function)
     for param, type_ in type_of.items():
         # Shapes come first, for they fix the symbolic dimensions in the types of other parameters.
@@ -104,14 +127,32 @@ def generate(
     )
 
 
+def kept_positive(function: Function) -> frozenset[Var]:
+    """Return the parameters whose values come to an operator that has none for numbers below 0, such as a logarithm.
+
+    What is computed of them on the way is not looked at: `sqrt(x * x)` keeps `x` positive as well.
+    """
+    reached: set[Node] = set()
+    # A value is bound before it is used, so that the uses of a variable are known when its binding is met.
+    for node in reversed(tuple(preorder(function))):
+        match node:
+            case Call(op=Op(name=name), args=args) if name.removeprefix("relax.") in _FROM_ZERO_ON:
+                reached.update(var for arg in args for var in preorder(arg) if isinstance(var, Var))
+            case Binding(var=var, value=value) | Let(var=var, value=value) if var in reached:
+                reached.update(item for item in preorder(value) if isinstance(item, Var))
+            case _:
+                pass
+    return frozenset(param for param in function.params if param in reached)
+
+
 class _Maker:
     def __init__(
-        self, random: np.random.Generator, size_of: Mapping[PrimVar, int], *, is_signed: bool, below: int
+        self, random: np.random.Generator, size_of: Mapping[PrimVar, int], signed: frozenset[Var], below: int
     ) -> None:
         self.shape_of: dict[Var, tuple[int, ...]] = {}
         self._random = random
         self._size_of = size_of
-        self._is_signed = is_signed
+        self._signed = signed
         self._below = below
         self._bytes = 0
 
@@ -155,7 +196,7 @@ class _Maker:
         match dtype.kind:
             case "f" | "V":
                 made = self._random.random(shape, dtype=np.float32)
-                return (made * 2 - 1 if self._is_signed else made).astype(dtype)
+                return (made * 2 - 1 if param in self._signed else made).astype(dtype)
             case "b":
                 return self._random.random(shape) < 0.5
             case _:

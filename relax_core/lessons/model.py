@@ -40,6 +40,8 @@ class Shown(Block, frozen=True, forbid_unknown_fields=True):
     unwritten: int | None = None
     poisoned: int | None = None
     seed: int = 0
+    signed: int | None = None
+    """1: made-up floats are of both signs."""
     rules: str = ""
     recording: str = ""
     """The path of a recorded pipeline below `samples`."""

@@ -77,6 +77,7 @@ def program_of(folder: Path, shown: Shown) -> Program:
         mode=MODES[MODES.index(shown.mode)] if shown.mode in MODES else DEFAULT_OPTIONS.mode,
         finds_uninitialised=bool(shown.unwritten),
         poisons_memory=bool(shown.poisoned),
+        is_signed=bool(shown.signed),
     )
 
 

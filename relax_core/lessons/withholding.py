@@ -17,7 +17,8 @@ from relax_core.lessons.reading import over
 from relax_core.lessons.screens import Ask, Held, held_at
 
 _RUN: Final = (
-    "program", "pipeline", "entry", "dims", "table", "mode", "as_in", "unwritten", "poisoned", "seed", "rules",
+    "program", "pipeline", "entry", "dims", "table", "mode", "as_in", "unwritten", "poisoned", "seed", "signed",
+    "rules",
 )  # fmt: skip
 """What decides how a program is compiled and runs."""
 _COMPUTING: Final = ("passes", "run", "partition", "devices", "kernels")

@@ -6,8 +6,16 @@ import pytest
 from relax_core.diagnostics import RunError
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareValuesOf
-from relax_core.engine.inputs import argument_types, can_be_made_up, generate, read_archive, write_members
+from relax_core.engine.inputs import (
+    argument_types,
+    can_be_made_up,
+    generate,
+    kept_positive,
+    read_archive,
+    write_members,
+)
 from relax_core.engine.protocol import Execute, Failure, Program
+from relax_core.engine.reporting.again import command_of
 from relax_core.engine.session import Session
 from relax_core.ir.expr import Function
 from relax_core.present.words import type_text
@@ -112,3 +120,45 @@ def test_names_of_one_kind_are_wanted_for_all_arguments(given: tuple[str, ...], 
     archive = write_members({name: np.array([3]) if name[-2:] == "_1" else np.ones(1, np.float32) for name in given})
     with pytest.raises(RunError, match=said):
         read_archive(archive, NAMED)
+
+
+@pytest.mark.parametrize(
+    ("body", "positive"),
+    [
+        ("y = R.nn.relu(R.add(a, b))", set[str]()),
+        ("y = R.add(R.sqrt(a), b)", {"a"}),
+        ("m = R.add(a, a)\n        y = R.add(b, R.log(m))", {"a"}),
+        ("m = R.add(a, b)\n        y = R.power(m, a)", {"a", "b"}),
+        ("m = R.sqrt(a)\n        y = R.exp(b)", {"a"}),
+    ],
+    ids=["no such operator", "an argument", "what a value is made of", "both", "a value that nobody uses"],
+)
+def test_what_comes_to_a_logarithm_or_a_root_stays_positive(body: str, positive: set[str]) -> None:
+    signature = 'a: R.Tensor((64,), "float32"), b: R.Tensor((64,), "float32")'
+    function = _function(signature, body)
+    found = kept_positive(function)
+    assert {param.name for param in found} == positive
+    made = generate(function, 3, {}, is_signed=True, positive=found)
+    for param, value in zip(function.params, made, strict=True):
+        assert (value.min() < 0) == (param.name not in positive)
+        assert -1 <= value.min() < value.max() <= 1
+
+
+SIGNED = (
+    HEADER
+    + """    @R.function
+    def main(x: R.Tensor((3, 4), "float32")):
+        y = R.nn.relu(x)
+        return y
+"""
+)
+
+
+def test_a_program_with_signed_inputs_runs_on_both_signs_and_says_so_in_a_command() -> None:
+    plain, signed = Program(SIGNED, "m.py"), Program(SIGNED, "m.py", is_signed=True)
+    results = [Session().request(Execute(program)) for program in (plain, signed, signed)]
+    shown = [reply.result if not isinstance(reply, Failure) else "" for reply in results]
+    assert shown[0] != shown[1] == shown[2]
+    assert "0., " in shown[1] or "0. " in shown[1], "relu had something to do"
+    assert "--signed" in command_of(signed).split()
+    assert "--signed" not in command_of(plain).split()

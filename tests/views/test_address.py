@@ -218,7 +218,7 @@ def test_a_parameter_that_no_screen_has_is_said() -> None:
 NAMES = (
     "sample z module pipeline stage function node entry time seed breakpoints view operator search table tz targets "
     "lets through_lets step pair device clone as_in visits visit_limit visit kernel sizes part mode unwritten poisoned "
-    "dims results changes unchanged tab"
+    "dims results changes unchanged tab signed"
 )
 
 
@@ -230,7 +230,7 @@ def test_what_belongs_to_a_text_is_dropped_with_it_and_the_options_stay() -> Non
     before = screen(**{name: 1 for name, rule in RULES.items() if isinstance(rule, Number)}, operator="x", lets="ended")
     always = {"sample": FIRST_SAMPLE, "operator": "x", "lesson_step": "1"}
     assert to_address(before.kept("always")) == always
-    kept = {**always, "lets": "ended", "seed": "1", "through_lets": "1"}
+    kept = {**always, "lets": "ended", "seed": "1", "signed": "1", "through_lets": "1"}
     assert to_address(before.kept("edit")) == kept
 
 

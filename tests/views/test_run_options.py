@@ -28,6 +28,19 @@ def said(app: AppTest) -> str:
     return "\n".join((*shown, *(button.label for button in app.button)))
 
 
+def test_inputs_of_both_signs_are_chosen_on_the_page_and_kept_in_the_address() -> None:
+    app = opened("run", screen(sample="relax/mlp.py"))
+    plain = run_of(app)
+    app.toggle(key="run.signed").set_value(True).run()
+    assert not app.exception
+    assert app.query_params["signed"] == "1"
+    signed = run_of(app)
+    assert "-0." in str(signed["values"])
+    assert "-0." not in str(plain["values"])
+    again = opened("run", screen(sample="relax/mlp.py", signed=1))
+    assert run_of(again)["values"] == signed["values"]
+
+
 def test_poisoned_memory_is_chosen_on_the_page_and_kept_in_the_address() -> None:
     app = opened("run", EARLY)
     plain = run_of(app)

@@ -24,6 +24,8 @@ class ProgramState:
     seed: int = rules.number(0, (1 << 53) - 1, kept="edit")
     dims: str = rules.sizes(kept="edit")
     """Of the symbolic dimensions of made-up inputs."""
+    signed: int = rules.switch(kept="edit")
+    """Made-up floats are of both signs."""
     mode: str = rules.choice(*MODES)
     """How kernels round."""
     unwritten: int = rules.switch()

@@ -98,6 +98,7 @@ def program_of(chosen: ProgramState) -> Program:
         mode=mode_of(chosen),
         finds_uninitialised=bool(chosen.unwritten),
         poisons_memory=bool(chosen.poisoned),
+        is_signed=bool(chosen.signed),
         as_in=as_in_of(chosen),
     )
 

@@ -78,6 +78,8 @@ class Program(msgspec.Struct, frozen=True):
     """What every pass leaves is checked, and the pipeline ends where it is ill-formed."""
     pass_count: int | None = None
     """How many passes of the pipeline run, from its beginning; None: all of them."""
+    is_signed: bool = False
+    """Generated floats are from -1 to 1 where no operator, such as a logarithm, wants them positive; else from 0 on."""
 
 
 def with_rules_stage(pipeline: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from relax_core.check.check import check, combined
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
-from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
+from relax_core.engine.inputs import can_be_made_up, generate, kept_positive, read_archive, symbol_sizes
 from relax_core.engine.programs import prim_entry
 from relax_core.engine.programs.program import with_rules_stage
 from relax_core.engine.programs.spelling import guess_spelling
@@ -18,7 +18,7 @@ from relax_core.engine.programs.stand_ins import stand_ins_of
 from relax_core.engine.protocol import Program
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import Dialect, dialect_of
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import Function, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import ABSENT_DATA
@@ -193,18 +193,22 @@ class ProgramSource:
     def call(self, *, is_signed: bool = False, below: int = 10) -> tuple[str, tuple[Any, ...]]:
         """Return the function that runs and its arguments: those of the program's archive, or made-up ones.
 
-        Made-up floats are positive unless `is_signed`, and made-up integers `below` a number.
+        Made-up floats are positive unless `is_signed`, and made-up integers `below` a number. A program whose inputs
+        are signed has them where no operator wants them positive.
         """
         name, function = self.entry()
-        inputs, sizes = self.program.inputs, dict(self.program.sizes)
+        inputs, sizes, own = self.program.inputs, dict(self.program.sizes), self.program.is_signed
         found = self.prim_entry()
         if found is not None:
             return name, prim_entry.arguments(
-                found[1], inputs, self.program.seed, sizes, is_signed=is_signed, below=below
+                found[1], inputs, self.program.seed, sizes, is_signed=is_signed or own, below=below
             )
         if inputs is not None:
             return name, read_archive(inputs, function)
-        return name, generate(function, self.program.seed, sizes, is_signed=is_signed, below=below)
+        positive = kept_positive(function) if own and not is_signed else frozenset[Var]()
+        return name, generate(
+            function, self.program.seed, sizes, is_signed=is_signed or own, below=below, positive=positive
+        )
 
     def dimensions(self) -> tuple[str, ...]:
         """Names of the symbolic dimensions that made-up arguments have, none if nothing can be run."""

@@ -24,6 +24,8 @@ def _options(program: Program, files: dict[str, str]) -> Iterator[str]:
         yield from ("--inputs", files.get("inputs", "inputs.npz"))
     else:
         yield from ("--seed", str(program.seed))
+        if program.is_signed:
+            yield "--signed"
         if program.sizes:
             yield from ("--sizes", ",".join(f"{name}={size}" for name, size in program.sizes))
     if program.tables:

@@ -23,6 +23,7 @@ from views.worker.program import as_in_of, inputs_of, keep_inputs, mode_of, size
 
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
 
+_SIGNED: Final = "From -1 to 1, but where an operator such as `sqrt` or `log` has no value for them; else from 0 to 1"
 _REPORTED: Final = "LambdaLift, PlanDevices, AnnotateTarget and the code generator have the bugs that were reported"
 
 
@@ -30,7 +31,8 @@ def inputs_form(source: SourceView) -> None:
     """Choose the function that runs and its inputs: generated from a seed and sizes, or a file."""
     chosen = state(ProgramState)
     archive = inputs_of(chosen)
-    with st.popover(literal(f"Inputs: seed {chosen.seed}") if archive is None else "Inputs: file"):
+    words = f"Inputs: seed {chosen.seed}{', signed' if chosen.signed else ''}"
+    with st.popover(literal(words) if archive is None else "Inputs: file"):
         if archive is not None:
             st.caption("The inputs are those of the file; an address does not hold them.")
             st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(None,))
@@ -57,8 +59,9 @@ def _uploaded() -> None:
 def _made_up(source: SourceView) -> None:
     current = state(ProgramState)
     seed = st.number_input("Seed of the generated inputs", min_value=0, value=current.seed, key="run.seed")
-    if int(seed) != current.seed:
-        select(seed=int(seed), time=-1)
+    signed = st.toggle("Floats of both signs", value=bool(current.signed), key="run.signed", help=_SIGNED)
+    if (int(seed), int(signed)) != (current.seed, current.signed):
+        select(seed=int(seed), signed=int(signed), time=-1)
         st.rerun()
     if not source.sizes:
         return

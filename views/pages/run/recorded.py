@@ -87,6 +87,7 @@ def _show_program(program: Program, name: str) -> None:
     sizes = ",".join(f"{key}={size}" for key, size in program.sizes)
     select(module=program.module, pipeline=program.pipeline or "", entry=program.entry, seed=program.seed, dims=sizes)
     switches = {"unwritten": int(program.finds_uninitialised), "poisoned": int(program.poisons_memory)}
+    switches["signed"] = int(program.is_signed)
     select(mode=program.mode, as_in=program.as_in, **switches, from_file=1, time=0)
 
 
