@@ -2,19 +2,23 @@
 
 import re
 from html import unescape
+from typing import NoReturn
 
 import pytest
 from playwright.sync_api import Page, expect
+from streamlit.testing.v1 import AppTest
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.engine.session import Session
 from relax_core.lessons.library import LESSONS, LessonFile, lesson_named, list_lessons, next_lesson
 from relax_core.lessons.model import Look
-from relax_core.lessons.progress import read_code
+from relax_core.lessons.progress import Progress, StepRecord, read_code, to_text
 from relax_core.lessons.screens import resolved_address
 from relax_core.source import Source, Span
 from tests.browser import OpenPage, rest
-from tests.views.pages import assert_accessible, opened, sent_to
+from tests.views.pages import REPOSITORY, arrive, assert_accessible, opened, sent_to
+from views.shell.navigation import page_file
+from views.state.address import to_address
 from views.state.selection import screen
 
 LESSON = "lesson=tensor_programs"
@@ -72,6 +76,29 @@ def test_a_lesson_is_played_and_its_progress_is_kept(open_page: OpenPage, app_ur
     expect(code).to_contain_text("RS1-")
     found = read_code(code.inner_text())
     assert (found.name, found.progress.of("tensor_programs", 2).answer) == ("Ada", "5")
+
+
+def test_a_step_is_chosen_in_one_run_and_one_that_is_too_early_says_which_comes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def leave(page: str) -> NoReturn:
+        raise AssertionError(f"the script would run again, for {page}")
+
+    monkeypatch.setattr("views.lessons.steps.open_page", leave)
+    app = AppTest.from_file(str(REPOSITORY / page_file("source")), default_timeout=120)
+    done = {at: StepRecord("solved") for at in (1, 2)}
+    app.session_state["lesson.progress"] = to_text(Progress({"tensor_programs": done}))
+    app.session_state["page.shown"] = "source"
+    arrive(app, to_address(screen(sample="relax/mlp.py", lesson="tensor_programs", lesson_step=1)))
+    steps = app.button_group(key="lesson.strip").options
+    app.button_group(key="lesson.strip").set_value(steps[2]).run()
+    assert not app.exception
+    assert app.query_params["lesson_step"] == "3"
+    app.button_group(key="lesson.strip").set_value(app.button_group(key="lesson.strip").options[3]).run()
+    assert app.query_params["lesson_step"] == "3"
+    assert [item.value for item in app.warning] == ["Step 3 comes first&#46;"]
+    app.run()
+    assert not app.warning
 
 
 @pytest.mark.browser

@@ -39,7 +39,8 @@ _RULES: Final = (
     "Show me tells the answer and gives none."
 )
 _STRIP: Final = "lesson.strip"
-_CHOSEN: Final = "lesson.chosen"
+_TOO_EARLY: Final = "lesson.too_early"
+"""The step that comes before the one that was chosen."""
 
 
 def open_lesson() -> LessonFile | None:
@@ -138,25 +139,28 @@ def _head(file: LessonFile, lesson: Lesson, number: int) -> None:
     labels = [literal(f"{at} {mark}") for at, mark in enumerate(signs, 1)]
     st.session_state[_STRIP] = labels[number - 1]
     st.segmented_control(
-        "Steps", labels, key=_STRIP, label_visibility="collapsed", required=True, on_change=_on_strip, wrap=True
+        "Steps",
+        labels,
+        key=_STRIP,
+        label_visibility="collapsed",
+        required=True,
+        on_change=_choose,
+        args=(file, number, labels),
+        wrap=True,
     )
     st.caption(literal(_legend(lesson)))
-    chosen = st.session_state.pop(_CHOSEN, "")
-    if chosen in labels and labels.index(chosen) + 1 != number:
-        _choose(file, labels.index(chosen) + 1)
-
-
-def _on_strip() -> None:
-    st.session_state[_CHOSEN] = st.session_state[_STRIP]
-
-
-def _choose(file: LessonFile, number: int) -> None:
-    """Open a step, unless an earlier one is not done."""
-    first = first_open(file)
-    if number > first:
+    first = st.session_state.pop(_TOO_EARLY, 0)
+    if first:
         st.warning(literal(f"Step {first} comes first."))
-        return
-    open_step(file, number)
+
+
+def _choose(file: LessonFile, shown: int, labels: list[str]) -> None:
+    """Have the step open that was chosen, unless an earlier one is not done."""
+    number, first = labels.index(st.session_state[_STRIP]) + 1, first_open(file)
+    if number > first:
+        st.session_state[_TOO_EARLY] = first
+    elif number != shown:
+        ask_for_step(number)
 
 
 def _may_go(file: LessonFile, number: int, step: Step) -> bool:
