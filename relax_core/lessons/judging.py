@@ -89,7 +89,9 @@ class Judged:
     @property
     def words(self) -> str:
         """Say what was measured and, if that is a few words, what was found."""
-        is_short = bool(self.found) and len(self.found) <= _FOUND_COLUMNS
+        if not self.found:
+            return f"{self.condition.words}: no value yet"
+        is_short = len(self.found) <= _FOUND_COLUMNS
         return f"{self.condition.words}: `{self.found}`" if is_short else self.condition.words
 
 

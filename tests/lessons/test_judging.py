@@ -60,7 +60,7 @@ def test_a_condition_compares_a_property_with_a_value() -> None:
     [
         ("shape of y is (4, 3)", "(4, 2)", "`shape of y`: `(4, 2)`"),
         ("shown statement is 10", "3", "`shown statement`: `3`"),
-        ("value of isnan(y) now is yes", "", "`value of isnan(y)`"),
+        ("value of isnan(y) now is yes", "", "`value of isnan(y)`: no value yet"),
         ("problem is none", "TY012", "what the checker finds: `TY012`"),
         ("result is that of a.py", "[[" + "1, " * 20, "what the run returns, beside the program that was meant"),
     ],
