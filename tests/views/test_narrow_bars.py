@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_server import serve_script
-from tests.browser import wait_for
+from tests.browser import OpenPage, wait_for
 from tests.views.pages import assert_accessible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -46,6 +46,17 @@ def diff_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve a diff of lines with sixty arguments, of which one differs at its end."""
     with serve_script(tmp_path_factory.mktemp("wide"), SCRIPT) as url:
         yield url
+
+
+def test_the_keys_of_the_editor_are_told_whole_beside_many_problems(open_page: OpenPage, app_url: str) -> None:
+    for width in (760, 1440):
+        page = open_page(width)
+        page.goto(f"{app_url}/?sample=errors/by_without_begin.relay")
+        keys = page.get_by_text("leaves the editor")
+        expect(keys).to_contain_text("runs")
+        assert keys.evaluate(
+            "keys => keys.getBoundingClientRect().right <= keys.closest('.ph').getBoundingClientRect().right"
+        )
 
 
 def test_a_long_line_is_wrapped_and_its_change_is_in_sight(page: Page, diff_url: str) -> None:

@@ -8,7 +8,7 @@ import { severitySign } from "#shared/marks";
 import { bySeverity, counts } from "./places";
 
 export class Problems {
-  readonly head = el("div", { class: "ph top" });
+  readonly head = el("div", { class: "ph top wraps" });
   readonly body = el("div", { class: "problems" });
   private problems: readonly Problem[] = [];
   private opened = -1;
