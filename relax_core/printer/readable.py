@@ -17,11 +17,12 @@ from relax_core.ir.expr import (
     ShapeType,
     Tuple,
     Var,
+    constant,
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.prim import PrimVar
+from relax_core.ir.prim import FloatImm, IntImm, PrimVar
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ir.tir import Allocate, Buffer, BufferParam, BufferRef, DeclBuffer, PrimFunc
@@ -54,8 +55,13 @@ def readable_in(module: IRModule, tvm: Tvm) -> IRModule:
 
 
 def _with_expected_types(node: Node) -> Node | None:
-    """Rule: alloc_tensor(..., ty_args=t) -> alloc_tensor(...); call_pure_packed(...) -> the same with ty_args=Any."""
+    """Rule: alloc_tensor(..., ty_args=t) -> alloc_tensor(...); call_pure_packed(...) -> the same with ty_args=Any.
+
+    Rule: full(shape, 1.5) -> full(shape, R.const(1.5)).
+    """
     match node:
+        case Call(op=Op(name="relax.full"), args=(shape, PrimValue(value=IntImm() | FloatImm() as value), *rest)):
+            return replace(node, args=(shape, constant(value.value, value.dtype), *rest))
         case Call(op=Op(name=name)) if name in _UNTYPED and node.type_args:
             return replace(node, type_args=())
         case Call(op=Op(name="relax.call_pure_packed"), type_args=()):

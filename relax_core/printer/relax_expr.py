@@ -309,7 +309,7 @@ class ExprPrinter:
                 return mark(value, self._prim(param, scalar))
             case Tuple(fields=fields) if kind in ("axes", "ints") and all(map(_is_int64, fields)):
                 return mark(value, f"[{', '.join(map(self._axis, fields))}]")
-            case Null():
+            case Null() if not param.is_variadic:
                 return mark(value, "None")
             case DataTypeImm(value=dtype) if kind == "dtype":
                 return mark(value, quoted(dtype))

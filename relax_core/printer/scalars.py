@@ -154,7 +154,9 @@ class ScalarPrinter:
         """Show what stands among the arguments of an intrinsic."""
         match expr:
             case BufferRef(buffer=buffer, is_pointer=is_pointer):
-                return f"{self.variable(buffer)}.data" if is_pointer else self.variable(buffer)
+                # In TVM the name of a scalar with memory of its own is its value.
+                part = ".source.data" if buffer in self.variables else ".data"
+                return f"{self.variable(buffer)}{part}" if is_pointer else self.variable(buffer)
             case PrimList(items=items):
                 return f"[{self.shown(items)}]"
             case LetExpr(var=var, value=value, body=body):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from tests.conftest import OLD_TVM
@@ -153,6 +154,22 @@ def test_the_wheel_reads_the_text_and_gives_the_same_values(name: str, passes: s
     theirs = machine["main"](*[_for_the_wheel(item) for item in given])
     for a, b in zip(ours, _flat(theirs), strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-6)
+
+
+@pytest.mark.tvm
+def test_the_wheel_reads_an_absent_argument_of_a_packed_function() -> None:
+    from tests.apache_tvm import from_source
+
+    module = rc.parse("""
+@R.function(pure=False)
+def main(x: R.Tensor((4,), "float32")):
+    y = R.call_packed("unknown", x, None, ty_args=(R.Tensor((4,), "float32"),))
+    return y
+""")
+    text = rc.script(module, tvm="0.27")
+    assert "None" not in text
+    from_source(text)
+    assert first_difference(rc.parse(text), module) is None
 
 
 def _for_the_wheel(value: Any) -> Any:
