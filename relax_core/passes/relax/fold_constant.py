@@ -73,7 +73,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         folding = _Folding(module, type_of, ctx, killed_vars(function))
         for item in preorder(function):
             for binding in item.bindings if isinstance(item, BindingBlock) else ():
-                if isinstance(item, DataflowBlock) or _is_literal(binding.value) or _calls_tir(binding.value):
+                if isinstance(item, DataflowBlock) or _is_known(binding.value):
                     folding.visit(binding)
         if not (folding.constant_of or folding.shape_of or folding.value_of):
             return function
@@ -107,6 +107,8 @@ class _Folding:
         match binding.value:
             case Constant() as value:
                 self.constant_of[binding.var] = value
+            case Var() as source if source in self.constant_of:
+                self.constant_of[binding.var] = self.constant_of[source]
             case ShapeExpr() as value:
                 self.shape_of[binding.var] = value
             case Call(op=Op(name=name), args=args) as call if args:
@@ -216,7 +218,7 @@ class _Folding:
         """Rule: binding of what constants decide -> nothing, or a binding of its value."""
         match node:
             case VarBinding(var=var, value=value) if var in self.constant_of:
-                if isinstance(value, Constant):
+                if isinstance(value, Constant | Var):
                     self.ctx.remark(node, "applied", f"{var.name} is a constant, which stands where it was used")
                 return ()
             case VarBinding(var=var) if var in self.value_of:
@@ -232,8 +234,9 @@ class _Folding:
 _UNKNOWN: Final = object()
 
 
-def _is_literal(value: Expr) -> bool:
-    return isinstance(value, Constant | ShapeExpr)
+def _is_known(value: Expr) -> bool:
+    """Tell whether constants may decide a binding outside of dataflow blocks."""
+    return isinstance(value, Constant | ShapeExpr | Var) or _calls_tir(value)
 
 
 def _calls_tir(value: Expr) -> bool:

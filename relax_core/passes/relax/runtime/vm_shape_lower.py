@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from relax_core.ir.attrs import attr
+from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import (
     OBJECT,
     Binding,
@@ -402,9 +403,11 @@ class _Lowering:
         slots = self.heap.computable(wanted)
         if not slots:
             return
-        var = GlobalVar(self.global_names.fresh("shape_func"))
-        definition = Definition(var, self.heap.shape_function(slots))
-        self.added.append(self.ctx.derive(definition, node))
+        function = self.heap.shape_function(slots)
+        var = next((item.var for item in self.added if structural_equal(item.function, function)), None)
+        if var is None:
+            var = GlobalVar(self.global_names.fresh("shape_func"))
+            self.added.append(self.ctx.derive(Definition(var, function), node))
         self.emit(effect(Call(var, (self.heap_var,))), node, HEAP)
         self.heap.known.update(slots)
 
@@ -467,9 +470,9 @@ class _Lowering:
                 assert isinstance(yes, SeqExpr), "normal form"
                 assert isinstance(no, SeqExpr), "normal form"
                 test = self.value(condition)
-                new_if = replace(
-                    conditional, condition=test, true_branch=self.sequence(yes), false_branch=self.sequence(no)
-                )
+                branches = (self.sequence(yes), self.sequence(no))
+                new_if = replace(conditional, condition=test, true_branch=branches[0], false_branch=branches[1])
+                self.read.update({binding.var: self.read[item.body] for item in branches if item.body in self.read})
                 self.keep(binding, replace(binding, value=self.ctx.derive(new_if, conditional)))
             case VarBinding(value=value):
                 self.keep(binding, self.with_value(binding, value))
@@ -487,13 +490,31 @@ class _Lowering:
                 self.read[binding.var] = _known(value)
                 return replace(binding, value=made)
             case _:
-                new = map_children(value, lambda item: self.value(item) if isinstance(item, Expr) else item)
+                # TVM binds what a tuple holds when it rebuilds the tuple, other operands when it rebuilds the call.
+                tuples = {item: self.value(item) for item in children(value) if isinstance(item, Tuple)}
+                new = map_children(
+                    value, lambda item: tuples.get(item) or (self.value(item) if isinstance(item, Expr) else item)
+                )
                 new = new if isinstance(value, Call | Tuple | TupleGetItem) else self.value(value)
-                if new in self.read:
-                    self.read[binding.var] = self.read[new]
-                elif new is not value and (made := allocated_type(value)) is not None:
-                    self.read[binding.var] = TensorType(None, made.dtype, made.ndim)
+                known = self.known_less(value, new)
+                if known is not None:
+                    self.read[binding.var] = known
                 return binding if new is value else replace(binding, value=self.ctx.derive(new, value))
+
+    def known_less(self, value: Expr, new: Expr) -> Type | None:
+        """Return what is known of a lowered value if that is less than before, `None` if it is as much."""
+        made = allocated_type(value) if new is not value else None
+        if made is not None:
+            return TensorType(None, made.dtype, made.ndim)
+        match new:
+            case Tuple(fields=fields) if any(item in self.read for item in fields):
+                types = [self.read.get(item) or self.type_of.get(item) for item in fields]
+                return TupleType(tuple(item or OBJECT for item in types))
+            case TupleGetItem(tuple_value=whole, index=index) if whole in self.read:
+                known = self.read[whole]
+                return known.fields[index] if isinstance(known, TupleType) else None
+            case _:
+                return self.read.get(new)
 
     def value(self, value: Expr) -> Expr:
         """Return `value` with symbolic shapes and scalars read from the heap into variables."""
@@ -505,7 +526,8 @@ class _Lowering:
                 self.ctx.log.replace(value, var, READ)
                 return var
             case Tuple(fields=fields):
-                new = tuple(self.value(item) for item in fields)
+                tuples = {item: self.value(item) for item in fields if isinstance(item, Tuple)}
+                new = tuple(tuples.get(item) or self.value(item) for item in fields)
                 is_same = all(a is b for a, b in zip(new, fields, strict=True))
                 return value if is_same else self.ctx.derive(replace(value, fields=new), value)
             case _:
