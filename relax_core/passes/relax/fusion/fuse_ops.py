@@ -17,6 +17,7 @@ from relax_core.ir.expr import (
     DataflowBlock,
     Function,
     GlobalVar,
+    SeqExpr,
     Type,
 )
 from relax_core.ir.module import Definition, IRModule
@@ -41,14 +42,18 @@ def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule
     """Put the prim funcs that a dataflow block calls into functions, several in one where fusion allows it.
 
     Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone. Groups that compute the same
-    share a function. A group stands where the first of its prim funcs was called, but behind those that it uses.
+    share a function. A group stands where the first of its prim funcs was called, but behind those that it uses. What
+    branches and local functions hold stays, as in TVM.
     """
     if options.fuse_opt_level == 0:
         return module
     fusion = _Fusion(options, ctx, ctx.types(module), prim_func_kinds(module), Names(module.names))
 
     def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
-        return () if has_attr(function.attrs, PRIMITIVE) else (fusion.fuse,)
+        if has_attr(function.attrs, PRIMITIVE) or not isinstance(function.body, SeqExpr):
+            return ()
+        blocks = frozenset(function.body.blocks)
+        return (lambda node: fusion.fuse(node) if node in blocks else None,)
 
     result = rewrite_functions(module, ctx, rules_for, (DataflowBlock,))
     return ctx.derive(result.with_definitions(*fusion.added), module) if fusion.added else result

@@ -1,15 +1,18 @@
 """Let tensors that do not live at the same time share storage."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
-from relax_core.ir.attrs import attr
+from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
     Call,
+    DataflowBlock,
+    DataflowVar,
     DataTypeImm,
     Expr,
     ExternFunc,
@@ -25,13 +28,14 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
+from relax_core.ir.integer.interval import EVERYTHING, INFINITY, Interval
 from relax_core.ir.integer.polynomial import Polynomial
 from relax_core.ir.integer.prove import canonical_form, constant_value, simplify
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, nodes_in, preorder
+from relax_core.ir.node import Node, nodes_in, postorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, binary, const
 from relax_core.ir.rewriting.builder import Names, names_in
-from relax_core.ir.rewriting.substitute import free_symbols, free_vars, replace_symbols
+from relax_core.ir.rewriting.substitute import free_symbols, free_vars
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.functions import dtype_argument, integer, operator_call, shape
@@ -39,6 +43,17 @@ from relax_core.passes.relax.runtime.lower_alloc_tensor import dtype_bytes
 
 _FACTOR = 16
 """A storage is taken for a tensor that is this many times smaller or larger at most."""
+_INTERVALS: Mapping[str, Callable[[Interval, Interval], Interval]] = MappingProxyType(
+    {
+        "+": Interval.plus,
+        "-": lambda a, b: a.plus(b, -1),
+        "*": Interval.times,
+        "//": lambda a, b: a.floordiv(b) if b.low > 0 else EVERYTHING,
+        "%": lambda a, b: a.floormod(b) if b.low > 0 else EVERYTHING,
+        "max": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+        "min": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
+    }
+)
 VIEWS = ("relax.reshape", "relax.memory.view", "relax.memory.ensure_zero_offset")
 """Operators whose result lies in the storage of their first argument."""
 
@@ -51,22 +66,22 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     or a packed function, keeps its own memory. A symbolic size takes storage of the size that `tir_var_upper_bound`
     allows, or of a size that is provably the same. Any other name of a tensor, one of a `match_cast` too, keeps it
     alive; so does the result of a packed function, which may be what it was given. TVM takes the memory of an
-    argument again while such a result is in use.
+    argument again while such a result is in use. What nothing reads keeps its storage to itself, as in TVM.
     """
     prim_funcs = frozenset(var.name for var, _ in module.prim_funcs)
 
     def change(_: GlobalVar, function: Function) -> Function:
-        names, bounds = names_in(function), _upper_bounds(function)
+        names, bounds = names_in(function), _size_bounds(function)
         outer = _uses_outside(function)
 
         def plan(node: Node) -> Node | None:
             """Rule: tensors with memory of their own -> tensors of storages that they share."""
-            if type(node) is not BindingBlock or not any(map(_is_allocation, node.bindings)):
+            if not isinstance(node, BindingBlock) or not any(map(_is_allocation, node.bindings)):
                 return None
             tokens = _Lifetimes(node.bindings, prim_funcs, outer, ctx).tokens()
             return _planned(node, tokens, _Storages(names, bounds, ctx))
 
-        return ctx.rewrite(function, plan, kinds=(BindingBlock,))
+        return ctx.rewrite(function, plan, kinds=(BindingBlock, DataflowBlock))
 
     return change_functions(module, ctx, change)
 
@@ -96,15 +111,27 @@ def _uses_outside(function: Function) -> frozenset[Var]:
     return frozenset(found)
 
 
-def _upper_bounds(function: Function) -> dict[PrimVar, PrimExpr]:
-    """Return what `tir_var_upper_bound` says of the sizes in the signature."""
-    given = attr(function.attrs, "tir_var_upper_bound")
-    pairs = (
-        dict(item for item in given if isinstance(item, tuple) and len(item) == 2) if isinstance(given, tuple) else {}
-    )
+def _size_bounds(function: Function) -> dict[PrimVar, Interval]:
+    """Return what the attributes say of the sizes in the signature: each is at most a number, and at least another.
+
+    `tir_var_upper_bound` and `tir_var_lower_bound` give numbers by name. A size is at least 0 if nothing else is said,
+    so that `tir_non_negative_var` adds nothing.
+    """
+    upper, lower = (_numbers(attr(function.attrs, f"tir_var_{side}_bound")) for side in ("upper", "lower"))
     symbols = [symbol for param in function.params for symbol in free_symbols(param.annotation)]
-    sizes = {symbol: pairs.get(symbol.name) for symbol in symbols}
-    return {symbol: const(size, symbol.dtype) for symbol, size in sizes.items() if isinstance(size, int)}
+    return {item: Interval(lower.get(item.name, 0), upper[item.name]) for item in symbols if item.name in upper}
+
+
+def _numbers(given: AttrValue) -> dict[str, int]:
+    """Return the numbers of an attribute that has them by names."""
+    found: dict[str, int] = {}
+    for item in given if isinstance(given, tuple) else ():
+        match item:
+            case (str() as name, int() as value):
+                found[name] = value
+            case _:
+                pass
+    return found
 
 
 @dataclass(eq=False, slots=True)
@@ -216,7 +243,7 @@ class _Storages:
     """Gives tensors their storages, in the order of the program."""
 
     names: Names
-    bounds: Mapping[PrimVar, PrimExpr]
+    bounds: Mapping[PrimVar, Interval]
     ctx: PassContext
     free: list[_Storage] = field(default_factory=list[_Storage])
     of: dict[_Token, _Storage] = field(default_factory=dict[_Token, _Storage])
@@ -239,13 +266,17 @@ class _Storages:
     def needs(self, token: _Token) -> tuple[tuple[str, ...], PrimExpr]:
         """Return the kind of memory of a tensor, and its size in bytes."""
         dims, dtype, device, scope = _allocated(token)
-        sizes = tuple(replace_symbols(dim, self.bounds) if self.is_bounded(dim) else dim for dim in dims.values)
+        sizes = tuple(map(self.largest, dims.values))
         kind = tuple(str(getattr(getattr(item, "value", None), "value", item)) for item in (device, scope))
         return (*kind, dtype.value), _product(dtype_bytes(dtype.value), sizes)
 
-    def is_bounded(self, dim: PrimExpr) -> bool:
-        """Tell whether a dimension is largest where its symbols are, and how large these may be."""
-        return set(free_symbols(dim)) <= set(self.bounds) and _is_rising(dim)
+    def largest(self, dim: PrimExpr) -> PrimExpr:
+        """Return how large a dimension is at most, itself if nothing bounds it."""
+        values: dict[Node, Interval] = {}
+        for item in postorder(dim):
+            values[item] = _interval(item, values, self.bounds)
+        high = values[dim].high
+        return const(high) if high < INFINITY else dim
 
     def fitting(self, key: tuple[str, ...], size: PrimExpr) -> _Storage | None:
         """Return the smallest storage that is large enough, or else the largest, which grows."""
@@ -288,20 +319,22 @@ def _product(number: int, sizes: Sequence[PrimExpr]) -> PrimExpr:
     if symbolic is None:
         return const(number)
     is_plain = all(isinstance(size, PrimVar | IntImm) for size in sizes)
+    if number == 1:
+        return symbolic if is_plain else simplify(symbolic)
     return binary("*", const(number), symbolic if is_plain else simplify(symbolic))
 
 
-def _is_rising(dim: PrimExpr) -> bool:
-    """Tell whether a dimension is largest where its symbols are."""
-    for item in preorder(dim):
-        match item:
-            case IntImm(value=value) if value < 0:
-                return False
-            case Binary(op="//", b=IntImm()) | Binary(op="+" | "*") | IntImm() | PrimVar():
-                pass
-            case _:
-                return False
-    return True
+def _interval(item: Node, values: Mapping[Node, Interval], bounds: Mapping[PrimVar, Interval]) -> Interval:
+    """Return the values that an expression may have, given those of its parts."""
+    match item:
+        case IntImm(value=value):
+            return Interval(value, value)
+        case PrimVar():
+            return bounds.get(item, EVERYTHING)
+        case Binary(op=op, a=a, b=b) if op in _INTERVALS and EVERYTHING not in (values[a], values[b]):
+            return _INTERVALS[op](values[a], values[b])
+        case _:
+            return EVERYTHING
 
 
 def _allocated(token: _Token) -> tuple[ShapeExpr, DataTypeImm, Expr, Expr]:
@@ -315,7 +348,8 @@ def _allocated(token: _Token) -> tuple[ShapeExpr, DataTypeImm, Expr, Expr]:
 def _planned(block: BindingBlock, tokens: Mapping[Binding, _Token], storages: _Storages) -> BindingBlock | None:
     ending = defaultdict[int, list[_Token]](list)
     for token in tokens.values():
-        if not token.reason:
+        is_read = tokens.get(block.bindings[token.last]) is not token
+        if is_read and not token.reason:
             ending[token.last].append(token)
     for index, item in enumerate(block.bindings):
         token = tokens.get(item)
@@ -334,7 +368,8 @@ def _planned(block: BindingBlock, tokens: Mapping[Binding, _Token], storages: _S
             continue
         dims, dtype, device, scope = _allocated(token)
         if storage not in vars:
-            vars[storage] = Var(storages.names.fresh("storage"))
+            kind = DataflowVar if isinstance(block, DataflowBlock) else Var
+            vars[storage] = kind(storages.names.fresh("storage"))
             args = (shape((storage.size,)), device, scope, dtype_argument(dtype.value))
             made = VarBinding(vars[storage], operator_call("relax.memory.alloc_storage", *args))
             bindings.append(storages.ctx.derive(made, *(tensor.binding for tensor in storage.tensors)))
@@ -348,7 +383,7 @@ PASS = Pass(
     "StaticPlanBlockMemory",
     "Lets tensors of a block that do not live at the same time share storage.",
     run,
-    needs=("normal form", "no dataflow blocks"),
+    needs=("normal form",),
     breaks=("runtime builtins",),
     see="tvm/src/relax/transform/static_plan_block_memory.cc",
 )

@@ -472,7 +472,9 @@ class _Lowering:
                 test = self.value(condition)
                 branches = (self.sequence(yes), self.sequence(no))
                 new_if = replace(conditional, condition=test, true_branch=branches[0], false_branch=branches[1])
-                self.read.update({binding.var: self.read[item.body] for item in branches if item.body in self.read})
+                known = next((self.read[item.body] for item in branches if item.body in self.read), None)
+                if known is not None:
+                    self.read[binding.var] = known
                 self.keep(binding, replace(binding, value=self.ctx.derive(new_if, conditional)))
             case VarBinding(value=value):
                 self.keep(binding, self.with_value(binding, value))
@@ -491,15 +493,18 @@ class _Lowering:
                 return replace(binding, value=made)
             case _:
                 # TVM binds what a tuple holds when it rebuilds the tuple, other operands when it rebuilds the call.
-                tuples = {item: self.value(item) for item in children(value) if isinstance(item, Tuple)}
+                done = self.tuples(children(value))
                 new = map_children(
-                    value, lambda item: tuples.get(item) or (self.value(item) if isinstance(item, Expr) else item)
+                    value, lambda item: done.get(item) or (self.value(item) if isinstance(item, Expr) else item)
                 )
                 new = new if isinstance(value, Call | Tuple | TupleGetItem) else self.value(value)
                 known = self.known_less(value, new)
                 if known is not None:
                     self.read[binding.var] = known
                 return binding if new is value else replace(binding, value=self.ctx.derive(new, value))
+
+    def tuples(self, parts: Iterable[Node]) -> dict[Node, Expr]:
+        return {item: self.value(item) for item in parts if isinstance(item, Tuple)}
 
     def known_less(self, value: Expr, new: Expr) -> Type | None:
         """Return what is known of a lowered value if that is less than before, `None` if it is as much."""
@@ -526,8 +531,8 @@ class _Lowering:
                 self.ctx.log.replace(value, var, READ)
                 return var
             case Tuple(fields=fields):
-                tuples = {item: self.value(item) for item in fields if isinstance(item, Tuple)}
-                new = tuple(tuples.get(item) or self.value(item) for item in fields)
+                done = self.tuples(fields)
+                new = tuple(done.get(item) or self.value(item) for item in fields)
                 is_same = all(a is b for a, b in zip(new, fields, strict=True))
                 return value if is_same else self.ctx.derive(replace(value, fields=new), value)
             case _:
@@ -567,9 +572,8 @@ class _Lowering:
 
 def _known(value: ShapeExpr | PrimValue) -> Type:
     """Return what is known of a shape or a scalar that is read from the heap."""
-    if isinstance(value, ShapeExpr):
-        return ShapeType(None, len(value.values))
-    return PrimType(dtype_of(value.value), value.value)
+    is_shape = isinstance(value, ShapeExpr)
+    return ShapeType(None, len(value.values)) if is_shape else PrimType(dtype_of(value.value), value.value)
 
 
 def _is_tensor_of_constant_shape(type_: Type) -> bool:
