@@ -1,0 +1,16 @@
+# title: A barrier at which nobody waits
+# shows: each thread reads what it wrote itself
+# source: RelaxScope
+from tvm.script import ir as I
+from tvm.script import tirx as T
+
+
+@I.ir_module(s_tir=True)
+class Module:
+    @T.prim_func(s_tir=True)
+    def kernel(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        shared = T.alloc_shared((64,))
+        with T.launch_thread("threadIdx.x", 64) as tx:
+            shared[tx] = A[tx]
+            T.tvm_storage_sync("shared")  #! GP016
+            B[tx] = shared[tx]
