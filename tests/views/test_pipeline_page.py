@@ -314,6 +314,16 @@ def test_our_pass_of_the_name_stands_beside_the_recorded_one() -> None:
     assert "RelaxScope's FoldConstant" in sent_to(close)["relaxscope_diff"][1]["before_title"]
 
 
+def test_what_the_pass_of_a_stage_does_is_explained_where_it_is_known() -> None:
+    shown = screen(recording="recordings/head.rxt")
+    for stage, is_known in ((0, False), (5, True), (23, False), (26, True)):
+        app = opened("pipeline", shown.changed(recorded_stage=stage))
+        assert bool([item for item in app.button if item.key == "pipeline.explain"]) == is_known, stage
+    app.button(key="pipeline.explain").click().run()
+    assert not app.exception
+    assert "`LowerInitBlock` :gray-badge[pass on TIR]" in words(app)
+
+
 def test_what_stopped_the_compiler_is_explained_with_the_rule_and_the_line() -> None:
     bad = RecordedStage(1, "Bad", ILL.replace("return y", "return z"))
     stages = (RecordedStage(0, "(input)", ADD), bad, RecordedStage(2, "Next", None, error="it raised KeyError: z"))

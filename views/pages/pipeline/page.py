@@ -25,6 +25,7 @@ from relax_core.engine.protocol import (
     Program,
 )
 from relax_core.engine.replies import RecordedFaults, RecordedView
+from relax_core.lessons.explaining import names_in
 from relax_core.present.escape import file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
 from views.lessons.steps import held_back, waiting
@@ -42,6 +43,7 @@ from views.pages.pipeline.verdict import line_of, offer_links, offer_reproducer,
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import stacked_height
+from views.state.asking import ask_for_meaning
 from views.state.session import select, state
 from views.widgets.diff.component import DiffAction, diff
 from views.widgets.pipeline.component import PipelineAction
@@ -174,7 +176,21 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
             label_visibility="collapsed",
             width=130,
         )
-        _choose_view(view)
+        _choose_view(view, stages[right])
+
+
+def _offer_meaning(stage: Stage) -> None:
+    """Offer what the pass of a stage does; of a pass that is known to TVM alone nothing is told."""
+    name = stage.name.partition("(")[0].rpartition(".")[2]
+    if names_in(f"`{name}`"):
+        st.button(
+            "Explain",
+            key="pipeline.explain",
+            type="tertiary",
+            help=prose(f"What `{name}` does, and which lessons tell more"),
+            on_click=ask_for_meaning,
+            args=(name,),
+        )
 
 
 def _view_count(view: RecordedView) -> int:
@@ -193,7 +209,7 @@ def _view_of(view: RecordedView) -> str:
     return chosen if chosen in VIEWS[: _view_count(view)] else VIEWS[0]
 
 
-def _choose_view(view: RecordedView) -> None:
+def _choose_view(view: RecordedView, shown_stage: Stage) -> None:
     shown = _view_of(view)
     st.session_state["pipeline.view"] = shown
 
@@ -213,6 +229,7 @@ def _choose_view(view: RecordedView) -> None:
             width="content",
         )
         st.toggle("Life", key="pipeline.follow", help=words, on_change=_follow)
+        _offer_meaning(shown_stage)
 
 
 def _follow() -> None:
