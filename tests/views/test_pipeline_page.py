@@ -79,7 +79,8 @@ def log(text: str = LOG) -> Parcel:
 def words(app: AppTest) -> str:
     """Return all that the page says; text of programs stands there as numbered characters."""
     found = (*app.markdown, *app.error, *app.success, *app.info, *app.caption, *app.warning)
-    return html.unescape("\n".join(item.value for item in found))
+    said = (*(item.value for item in found), *(button.label for button in app.button))
+    return html.unescape("\n".join(said))
 
 
 def test_without_a_recording_the_page_says_what_can_be_opened() -> None:

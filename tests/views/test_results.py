@@ -111,7 +111,7 @@ def test_sizes_of_inputs_are_chosen() -> None:
 def test_sizes_that_are_too_large_are_a_diagnostic(page: str) -> None:
     chosen = screen(sample="seeds/my_ir_module_corrected.py", dims="m=100000,n=100000", results=1)
     app = opened(page, chosen)
-    said = [item.value for item in (*app.error, *app.markdown)]
+    said = [*(item.value for item in (*app.error, *app.markdown)), *(button.label for button in app.button)]
     assert any("EN003" in text or "1 problem" in text for text in said)
 
 

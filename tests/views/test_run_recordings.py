@@ -76,10 +76,10 @@ def test_what_is_no_run_is_refused_and_the_program_stays() -> None:
     first = opened("run", screen(sample="relax/loop.py"))
     before = stepper(first)[1]
     app = given(first, file_of(CAPTURES)[:-40])
-    assert any("PL003" in item.value for item in app.warning)
+    assert "PL003" in app.button(key="run.recorded.code").label
     assert stepper(app)[1]["events"] == before["events"]
     given(app, Path("samples/recordings/head.rxt").read_bytes())
-    assert any("PL016" in item.value for item in app.warning)
+    assert "PL016" in app.button(key="run.recorded.code").label
 
 
 def test_the_app_is_started_on_a_recorded_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
