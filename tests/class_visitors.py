@@ -28,7 +28,7 @@ class ClassVisitor:
         self.fragments: list[str] = []
         self.page = ""
         self.address = ""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._open = ExitStack()
         self.socket: ClientConnection = self._open.enter_context(
             connect(
@@ -84,8 +84,10 @@ class ClassVisitor:
 
     def answer(self, text: str) -> float:
         """Answer the question of a lesson in its field."""
-        field = next(key for key in self.widgets if key.startswith("lesson.answer.") and not key.endswith(".send"))
-        return self.press(f"{field}.send", **{field.replace(".", "__"): text})
+        # Its question is told before its field: who asks for news meanwhile has the page come whole.
+        with self._lock:
+            field = next(key for key in self.widgets if key.startswith("lesson.answer.") and not key.endswith(".send"))
+            return self.press(f"{field}.send", **{field.replace(".", "__"): text})
 
     def _message(self) -> BackMsg:
         message = BackMsg()
