@@ -89,6 +89,7 @@ LATE = frozenset(
         "relax_core.engine.simulation.simulating",
         "relax_core.engine.toolchain",
         "relax_core.frontend.relay.module",
+        "relax_core.frontend.tvmscript.literal.python_values",
         "relax_core.frontend.tvmscript.plain.plain_patterns",
         "relax_core.frontend.tvmscript.te.functions",
         "relax_core.frontend.tvmscript.text",

@@ -67,6 +67,19 @@ def test_copies():
         for i, j in T.grid(shape[0], 4):
             B[i, j] = A[i, j]
 """,
+    "a loop over what functions make": f"""
+def test_copies():
+    for place, (n, dtype) in enumerate(zip(range(8, 10), ["int8", "int16"])):
+{indent(INSIDE, " " * 4)}
+""",
+    "a test of computed values": f"""
+SIZES = [2 * size for size in (4, 5, 6) if size != 5]
+@pytest.mark.parametrize("n", SIZES[::-1][1:] + [0] * 2)
+def test_copies(n):
+    is_small = len(SIZES) == 2 and n in SIZES
+    dtype = "{{}}{{}}".format("int", n) if is_small else None
+{INSIDE}
+""",
     "the base of a file's tests": f"""
 class Compare:
     transform = None
@@ -87,12 +100,35 @@ twice = lambda x: x + x
         "twice(A[place(i, j) // 4, place(i, j=j) % 4])",
         "A[(i * 4 + j) // 4, (i * 4 + j) % 4] + A[(i * 4 + j) // 4, (i * 4 + j) % 4]",
     ),
+    "a function that names its parts": (
+        """
+def more(x):
+    y = x + x
+    z = y * y
+    return z + x
+""",
+        "more(A[i, j])",
+        "(A[i, j] + A[i, j]) * (A[i, j] + A[i, j]) + A[i, j]",
+    ),
     "a function of functions": (
         "K = 3\nadded = lambda x: x + T.int8(K)\nmore = lambda x: added(added(x))\n",
         "more(A[i, j])",
         "A[i, j] + T.int8(3) + T.int8(3)",
     ),
 }
+
+
+VALUES = {
+    "len((1, 2)) + sum((3, 4)) - min(1, 2)": 8,
+    "int(math.prod((2, 4)) * math.sqrt(1.0))": 8,
+    "max(sorted((8, 3))[-1], abs(-2))": 8,
+    "{'a': (1, 8)}['a'][1] if not any((False, 0)) else 1": 8,
+    "dict(a=8)['a'] or 1": 8,
+    "2 ** 3 % 9": 8,
+    "tuple(reversed((1, 8)))[0]": 8,
+    "round(8.2)": 8,
+}
+REFUSED = ("2 ** 1000", "'x' * 10 ** 9", "1 // 0", "(1, 2)[5]", "open('f')", "len(8)", "'{0.__class__}'.format(1)")
 
 
 def only(text: str) -> IRModule:
@@ -128,3 +164,25 @@ def test_a_value_that_is_chosen_is_noted() -> None:
         "`n` stands for `8` here, the first of its values in the text",
         "`dtype` stands for `'int8'` here, the first of its values in the text",
     ]
+
+
+@pytest.mark.parametrize("expression", VALUES)
+def test_what_python_computes_is_computed(expression: str) -> None:
+    around = f"n = {expression}\nif True:\n"
+    inside = COPY.format(n="n", dtype='"int8"', value="A[i, j]")
+    expected = only(
+        "@I.ir_module\nclass Module:\n" + COPY.format(n=VALUES[expression], dtype='"int8"', value="A[i, j]")
+    )
+    assert first_difference(only(around + inside), expected) is None
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_what_has_no_value_or_a_large_one_is_not_computed(expression: str) -> None:
+    text = f"n = {expression}\nif True:\n" + COPY.format(n="n[0]", dtype='"int8"', value="A[i, j]")
+    assert [item for item in parse_text(text, "m.py").diagnostics if item.severity == "error"] != []
+
+
+def test_tables_that_double_are_not_written_out() -> None:
+    lines = ["t0 = (1, 2)", *(f"t{k + 1} = (t{k}, t{k})" for k in range(40))]
+    text = "\n".join(lines) + "\nif True:\n" + COPY.format(n="len(t40)", dtype='"int8"', value="A[i, j]")
+    assert [item for item in parse_text(text, "m.py").diagnostics if item.severity == "error"] != []

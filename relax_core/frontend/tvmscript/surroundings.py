@@ -94,7 +94,7 @@ def _first_values(
 
 def _firsts(targets: Sequence[ast.expr], values: ast.expr, known: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
     """Return what names stand for by the first of a list of values."""
-    match values:
+    match values if isinstance(values, ast.List | ast.Tuple) else literal_of(values, known):
         case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]):
             pass
         case _:

@@ -9,12 +9,24 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Final
 
+from relax_core.frontend.tvmscript.literal import python_values
 from relax_core.frontend.tvmscript.names import dotted
 
 _NUMPY: Final = ("np", "numpy")
 _CONSTANTS: Final = (("relax", "const"), ("R", "const"))
-_LARGEST = 1 << 63
+_TENSORS: Final = (("runtime", "tensor"), ("nd", "array"))
+_COMPUTING: Final = (
+    "len", "int", "float", "bool", "str", "abs", "round", "sum", "min", "max", "tuple", "list", "sorted", "reversed",
+    "zip", "enumerate", "any", "all", "dict", "range", "ceil", "floor", "log", "log2", "prod", "sqrt",
+)  # fmt: skip
+_COMPUTED: Final = (
+    ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Dict, ast.GeneratorExp, ast.IfExp, ast.JoinedStr, ast.ListComp,
+    ast.Subscript, ast.UnaryOp,
+)  # fmt: skip
+"""The functions that `python_values` computes, so that it is loaded for these alone."""
 _LONGEST: Final = 2000
+_MOST_PARTS: Final = 50_000
+"""The parts of a table, of which each may name the one before it twice."""
 
 
 def constants_of(
@@ -37,9 +49,9 @@ def constants_of(
 def _assigned(statement: ast.stmt, known: Mapping[str, ast.expr]) -> list[tuple[str, ast.expr]]:
     """Return the names that a statement lets stand for something, and what that is."""
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+        case ast.Assign(targets=[ast.Name(), *_] as targets, value=value):
             made = literal_of(value, known)
-            return [] if made is None else [(name, made)]
+            return [(item.id, made) for item in targets if isinstance(item, ast.Name) and made is not None]
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
             return first_of(targets, _first_of_each(value) or value, known)
         case ast.FunctionDef(name=name, args=arguments, decorator_list=[]) if (
@@ -55,8 +67,11 @@ def first_of(targets: Sequence[ast.expr], value: ast.expr, known: Mapping[str, a
     """Return what the names of a tuple stand for, if `value` is a tuple of as many."""
     match literal_of(value, known):
         case ast.Tuple(elts=values) if len(values) == len(targets):
-            pairs = zip(targets, values, strict=True)
-            return [(name.id, item) for name, item in pairs if isinstance(name, ast.Name)]
+            found: list[tuple[str, ast.expr]] = []
+            for target, item in zip(targets, values, strict=True):
+                found += [(target.id, item)] if isinstance(target, ast.Name) else []
+                found += first_of(target.elts, item, known) if isinstance(target, ast.Tuple) else []
+            return found
         case _:
             return []
 
@@ -71,13 +86,22 @@ def _first_of_each(value: ast.expr) -> ast.expr | None:
 
 
 def _only_returned(function: ast.FunctionDef) -> ast.expr | None:
-    """Return what a function returns that does nothing else; it may have a docstring."""
-    match function.body:
-        case [ast.Return(value=ast.expr() as value)] | [
-            ast.Expr(value=ast.Constant(value=str())),
-            ast.Return(value=ast.expr() as value),
-        ]:
-            return value
+    """Return what a function returns that does nothing else but to name parts of it; it may have a docstring."""
+    *before, last = function.body
+    named: dict[str, ast.expr] = {}
+    for statement in before:
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str())):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                named[name] = _Literals(named).visit(deepcopy(value))
+            case _:
+                return None
+        if not all(map(_is_short, named.values())):
+            return None
+    match last:
+        case ast.Return(value=ast.expr() as value):
+            return _Literals(named).visit(deepcopy(value))
         case _:
             return None
 
@@ -93,8 +117,8 @@ def _function(node: ast.Lambda, known: Mapping[str, ast.expr]) -> ast.expr | Non
     return made if _is_short(made) else None
 
 
-def _is_short(node: ast.AST) -> bool:
-    return sum(1 for _ in zip(ast.walk(node), range(_LONGEST + 1), strict=False)) <= _LONGEST
+def _is_short(node: ast.AST, most: int = _LONGEST) -> bool:
+    return sum(1 for _ in zip(ast.walk(node), range(most + 1), strict=False)) <= most
 
 
 def literal_of(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
@@ -109,17 +133,8 @@ def literal_of(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None
             texts = [item for item in args if isinstance(item, ast.Constant)]
             target = ast.Attribute(ast.Name("T", ast.Load()), "target", ast.Load())
             return ast.copy_location(ast.Call(target, [*texts], []), node) if len(texts) == len(args) == 1 else None
-        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
-            keys: list[ast.expr | None] = [ast.Constant(item.arg) for item in keywords if item.arg]
-            return literal_of(ast.copy_location(ast.Dict(keys, [item.value for item in keywords]), node), known)
-        case ast.Dict(keys=keys, values=values):
-            made = [literal_of(item, known) for item in values]
-            parts = [item for item in made if item is not None]
-            is_plain = all(isinstance(item, ast.Constant) for item in keys) and len(parts) == len(keys)
-            return ast.copy_location(ast.Dict(keys, [*parts]), node) if is_plain else None
-        case ast.Subscript() | ast.JoinedStr() | ast.IfExp():
-            made = _Literals(known).visit(deepcopy(node))
-            return literal_of(made, known) if type(made) is not type(node) else None
+        case ast.Call(func=func, args=[array]) if (dotted(func) or ())[-2:] in _TENSORS:
+            return literal_of(array, known)
         case ast.Constant(value=bool() | int() | float() | str()):
             return node
         case ast.Name(id=name):
@@ -128,15 +143,18 @@ def literal_of(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None
             return node
         case ast.Tuple(elts=items) | ast.List(elts=items):
             parts = [made for item in items if (made := literal_of(item, known)) is not None]
-            return ast.copy_location(ast.Tuple(parts, ast.Load()), node) if len(parts) == len(items) else None
-        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, left=left, right=right) if (
-            value := _computed(op, literal_of(left, known), literal_of(right, known))
-        ) is not None:
-            return ast.copy_location(ast.Constant(value), node)
-        case ast.Call() | ast.BinOp():
+            made = ast.copy_location(ast.Tuple(parts, ast.Load()), node)
+            return made if len(parts) == len(items) and _is_short(made, _MOST_PARTS) else None
+        case ast.Call(func=func) if (dotted(func) or ("",))[-1] not in _COMPUTING and not _is_method(func):
             return _array(node, known)
+        case _ if isinstance(node, _COMPUTED):
+            return python_values.evaluated(node, known) or _array(node, known)
         case _:
             return None
+
+
+def _is_method(func: ast.expr) -> bool:
+    return isinstance(func, ast.Attribute) and func.attr == "format"
 
 
 def _is_of_numpy(node: ast.expr) -> bool:
@@ -158,26 +176,6 @@ def _array(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
     # Each definition may use the one before it twice.
     is_array = _is_of_numpy(made) or (isinstance(made, ast.Call) and (dotted(made.func) or ())[-2:] in _CONSTANTS)
     return made if is_array and _is_short(made) else None
-
-
-def _computed(op: ast.operator, a: ast.expr | None, b: ast.expr | None) -> int | str | None:
-    match a, b:
-        case ast.Constant(value=str(left)), ast.Constant(value=str(right)) if isinstance(op, ast.Add):
-            return left + right if len(left) + len(right) <= _LONGEST else None
-        case ast.Constant(value=int(x)), ast.Constant(value=int(y)) if abs(x) < _LARGEST and abs(y) < _LARGEST:
-            pass
-        case _:
-            return None
-    match op:
-        case ast.Add():
-            value = x + y
-        case ast.Sub():
-            value = x - y
-        case ast.Mult():
-            value = x * y
-        case _:
-            value = x // y if y else -1
-    return value if 0 <= value < _LARGEST else None
 
 
 def write_out(statement: ast.stmt, constants: Mapping[str, ast.expr]) -> None:

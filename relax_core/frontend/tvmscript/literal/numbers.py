@@ -117,7 +117,7 @@ def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
             value = _value(context, operand, depth - 1)
             return ~int(value) if isinstance(value, int) else None
         case ast.BinOp(left=left, op=op, right=right):
-            return _combined(op, _value(context, left, depth - 1), _value(context, right, depth - 1))
+            return combined(op, _value(context, left, depth - 1), _value(context, right, depth - 1))
         case ast.Attribute(value=ast.Call(func=func, args=[dtype], keywords=[]), attr=name):
             return _limit(context, func, dtype, name)
         case ast.Attribute():
@@ -136,7 +136,12 @@ def _value(context: Context, node: ast.expr, depth: int) -> Number | None:
             return None
 
 
-def _combined(op: ast.operator, left: Number | None, right: Number | None) -> Number | None:
+def combined(op: ast.operator, left: Number | None, right: Number | None) -> Number | None:
+    """Return what an operator of Python makes of two numbers, `None` for one that it does not take.
+
+    Raises:
+        ArithmeticError, ValueError: there is none, or none that is worth to be computed.
+    """
     if left is None or right is None:
         return None
     match op:
