@@ -1,5 +1,6 @@
 """Store tensors in the orders of axes that convolutions are wished to have."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -29,18 +30,22 @@ from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.functions import change_functions
-from relax_core.passes.relax.layout.layout_rules import CHOOSING, RULES, CallSite, Stored
+from relax_core.passes.relax.layout.layout_rules import CHOOSING, PACKING, RULES, CallSite, Stored
 from relax_core.passes.relax.layout.orders import (
     Layout,
     Layouts,
     Order,
+    fits,
     has_unknown_rank,
     initial_layout,
+    is_packed,
     stored_type,
+    text_type,
 )
 from relax_core.passes.relax.operators.calls import ints, op_call
 from relax_core.passes.relax.retyped_block import RetypedBlock
 
+_LAYOUT = re.compile(r"[A-Z]+(\d+[a-z])*")
 LayoutCallback: TypeAlias = Callable[[Call], Mapping[str, tuple[str, ...]]]
 
 
@@ -62,7 +67,7 @@ def _table(given: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
     """Return a table of layouts as such.
 
     Raises:
-        ValueError: it is none, or a layout is packed.
+        ValueError: it is none.
     """
     table: dict[str, tuple[str, ...]] = {}
     for name, words in given.items():
@@ -75,9 +80,9 @@ def _table(given: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
             raise ValueError("desired_layouts are like {'relax.nn.conv2d': ['NHWC', 'OHWI']}")
         if full in CHOOSING and "conv" in full and len(layouts) not in (2, 3):
             raise ValueError(f"{name} takes the layouts of its data and its weight, and of its result")
-        packed = next((item for item in layouts if not item.isalpha() or not item.isupper()), None)
-        if packed is not None:
-            raise ValueError(f"{packed} is a packed layout; only orders of axes are converted")
+        unknown = next((item for item in layouts if not _LAYOUT.fullmatch(item)), None)
+        if unknown is not None:
+            raise ValueError(f"{unknown} is no layout; one is like NHWC, or NCHW4c with blocks of an axis")
         table[full] = layouts
     return table
 
@@ -91,7 +96,11 @@ def run(module: IRModule, options: ConvertLayoutOptions, ctx: PassContext) -> IR
 
     apache-tvm stops at the fields of a `dropout` and at a `stack` behind a convolution, permutes a scalar, repeats all
     elements in the order in which they are stored, and reads what `scatter_nd` indexes in the wrong order; here these
-    are right. Packed layouts, such as NCHW4c, are refused; apache-tvm 0.27 breaks down on them.
+    are right.
+
+    In a layout such as NCHW4c an axis is cut into blocks, by `layout_transform`, where a size that is known fills all
+    of them. apache-tvm 0.27 breaks down on that, so that 0.25 is the model; but a sum that keeps an axis in blocks is
+    taken in the order of the text.
     """
     type_of = ctx.types(module)
 
@@ -147,8 +156,8 @@ class _LayoutBlock(RetypedBlock):
         match have, want:
             case Order(), Order() if have != want:
                 source = expr if isinstance(expr, Var | Constant) else self.emit(expr)
-                call = op_call("permute_dims", source, ints(have.permutation_to(want)))
-                self.types[call] = stored_type(self.type(source), Order(have.permutation_to(want)))
+                call, type_ = self.reordered(source, have, want)
+                self.types[call] = type_
                 return call
             case Layouts(fields=haves), Layouts(fields=wants) if have != want:
                 whole = expr if isinstance(expr, Var | Tuple) else self.emit(expr)
@@ -156,6 +165,16 @@ class _LayoutBlock(RetypedBlock):
                 return Tuple(tuple(self.argument(self.field(whole, k), *pair) for k, pair in enumerate(pairs)))
             case _:
                 return expr
+
+    def reordered(self, source: Expr, have: Order, want: Order) -> tuple[Call, Type]:
+        """Return what brings a tensor from one order into another, and its type."""
+        type_ = self.type(source)
+        if not have.packed and not want.packed:
+            axes = have.permutation_to(want)
+            return op_call("permute_dims", source, ints(axes)), stored_type(type_, Order(axes))
+        text = text_type(type_, have)
+        call = op_call("layout_transform", source, PrimValue(StringImm(have.index_map_to(want))))
+        return call, stored_type(text, want)
 
     def argument(self, expr: Expr, have: Layout, want: Layout) -> Expr:
         new = self.converted(expr, have, want)
@@ -236,7 +255,10 @@ class _LayoutBlock(RetypedBlock):
         desired = self.desired(call).get(name, ())
         if not desired and layouts == tuple(map(self.initial, call.args)):
             return None
-        return RULES[name](CallSite(call, name, types, layouts, self.type_of[call], desired))
+        site = CallSite(call, name, types, layouts, self.type_of[call], desired)
+        found = RULES[name](site) if name in PACKING or not any(map(is_packed, layouts)) else None
+        is_full = found is not None and all(map(fits, types, found.inputs)) and fits(site.type, found.output)
+        return found if is_full else None
 
     def desired(self, call: Call) -> Mapping[str, tuple[str, ...]]:
         if self.options.layout_cb is not None:

@@ -103,10 +103,12 @@ def _same(site: CallSite) -> Stored:
 
 
 def _broadcast(site: CallSite) -> Stored:
-    """The operand of fewer axes decides, the first of two with equally many; a scalar has no say."""
+    """The operand of fewer axes decides, of two with equally many one in blocks or the first; a scalar has no say."""
     first, second = site.order(0), site.order(1)
     if not first.rank or not second.rank:
         return Stored((first, second), second if not first.rank else first)
+    if first.rank == second.rank and second.packed and not first.packed:
+        return Stored((second, second), second)
     if first.rank <= second.rank:
         order = first.extended(second.rank)
         return Stored((first, order), order)
@@ -135,7 +137,7 @@ def _along(axis: str) -> Rule:
     """One axis is told from the others; without it the elements are taken in the order of the text."""
 
     def rule(site: CallSite) -> Stored | None:
-        order = site.order()
+        order = site.order() if not site.order().packed else Order.initial(site.order().rank)
         return None if site.number(axis) is None else Stored((order,), order, site.axis(axis, order))
 
     return rule
@@ -144,9 +146,11 @@ def _along(axis: str) -> Rule:
 def _normalized(*axes: str) -> Rule:
     """Axes are told from the others; scales and offsets keep the order of the text."""
 
-    def rule(site: CallSite) -> Stored:
+    def rule(site: CallSite) -> Stored | None:
         order = site.order()
         args: dict[int, Expr] = {}
+        if order.packed and order.cuts(site.numbers("axes") or ()):
+            return None
         for name in axes:
             args |= site.axes(name, order) if site.numbers(name) is not None else site.axis(name, order)
         if isinstance(site.type, TupleType):
@@ -157,12 +161,15 @@ def _normalized(*axes: str) -> Rule:
     return rule
 
 
-def _reduced(site: CallSite) -> Stored:
+def _reduced(site: CallSite) -> Stored | None:
+    """Axes go, those in the blocks of one that goes as well."""
     order = site.order()
     axes = site.numbers("axis")
     dropped = tuple(range(order.rank)) if axes is None else tuple(axis % order.rank for axis in axes)
-    new = {site.index("axis"): ints(tuple(sorted(map(order.place, dropped))))}
     is_kept = _number(site.arg("keepdims")) == 1
+    if is_kept and order.cuts(dropped):
+        return None
+    new = {site.index("axis"): ints(tuple(sorted(order.places(dropped))))}
     return Stored((order,), order if is_kept else order.kept(dropped), new)
 
 
@@ -208,6 +215,8 @@ def _joined(site: CallSite) -> Stored | None:
     if not orders or site.number("axis") is None:
         return None
     order = orders[0]
+    if any(item != order and (item.packed or order.packed) for item in orders):
+        return None
     return Stored((Layouts((order,) * len(orders)),), order, site.axis("axis", order))
 
 
@@ -328,5 +337,11 @@ _TABLE: tuple[tuple[str, Rule], ...] = (
     ("nn.conv1d nn.conv1d_transpose nn.conv2d nn.conv2d_transpose nn.conv3d nn.conv3d_transpose", _convolved),
 )
 RULES: Mapping[str, Rule] = MappingProxyType(_rules())
+_PACKING_RULES = (_same, _broadcast, _convolved, _reduced, _joined, _split, _most_decide)
+_ALSO_PACKING = ("relax.nn.layer_norm", "relax.nn.softmax")
+PACKING = frozenset(
+    name for name, rule in RULES.items() if rule in _PACKING_RULES or "pool" in name or name in _ALSO_PACKING
+)
+"""The operators that take tensors whose axes are cut into blocks."""
 CHOOSING = frozenset(name for name, rule in RULES.items() if rule is _convolved or name.startswith("relax.image."))
 """The operators that take a layout that is wished for."""
