@@ -3,20 +3,18 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.engine.replies import Sample
-from relax_core.present.escape import badge, bullets, file_name, literal, prose, visible
+from relax_core.present.escape import badge, bullets, literal, prose, visible
 from relax_core.present.models import Status
 from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
 from views.shell.guide import show_asked, show_help
-from views.state.address import LONGEST_ADDRESS
+from views.shell.sharing import show_sharing
 from views.state.session import (
     complaints,
     dismiss_complaints,
@@ -24,9 +22,7 @@ from views.state.session import (
     open_sample,
     open_text,
     screen_of_page,
-    selection,
     state,
-    written_address,
 )
 from views.state.shared import ProgramState
 from views.worker.connection import client, waiting_in
@@ -34,17 +30,6 @@ from views.worker.program import samples
 from views.worker.watched import follow_file, watched_path
 
 _SHELL = Path(__file__).parent / "shell.css"
-
-_PARTS = MappingProxyType(
-    {
-        "text": "the text",
-        "table_text": "the table of patterns",
-        "rule_text": "the rewrite rules",
-        "pipeline": "the pipeline",
-    }
-)
-"""Names, for people, of the fields of a selection that may be long."""
-
 
 _BESIDE_NO_LESSON = ("learn", "classroom")
 
@@ -101,7 +86,7 @@ def bar(noun: str) -> Generator[DeltaGenerator]:
         yield files
     # What the page adds may have changed the selection.
     with address:
-        _share()
+        show_sharing()
     if is_left_out():
         with apart:
             chip("not in the address", "orange")
@@ -210,30 +195,3 @@ def upload() -> None:
         st.file_uploader(
             "A module as text", type=["py", "txt", "relax", "tir", "relay"], key="bar.upload", on_change=opened
         )
-
-
-def _share() -> None:
-    missing = is_left_out()
-    if missing:
-        _offer_left_out(missing)
-        return
-    st.caption("This address reproduces the screen: text, passes, stage, node and time.")
-    base = (st.context.url or "").split("?")[0]
-    st.code(f"{base}?{urlencode(written_address())}", language=None, wrap_lines=True)
-
-
-def _offer_left_out(names: tuple[str, ...]) -> None:
-    """Explain why this screen has no address, and offer as files what it cannot hold."""
-    values = selection().values()
-    parts = " and ".join(_PARTS.get(name, name.replace("_", " ")) for name in names)
-    words = f"There is no address of this screen: it would have more than {LONGEST_ADDRESS:,} characters with {parts}."
-    st.warning(literal(f"{words} This tab keeps it; give it away as a file."))
-    for name in names:
-        content = str(values[name])
-        given = (
-            file_name(str(values["sample"]))
-            if name == "text"
-            else f"{name}.{'json' if name == 'table_text' else 'txt'}"
-        )
-        label = literal(f"Download {_PARTS.get(name, name)}")
-        st.download_button(label, content, given, key=f"share.{name}", on_click="ignore")

@@ -24,8 +24,10 @@ which is for those who set one up to raise.
 """
 _LONGEST_GIVEN: Final = 200_000
 _LEFT_OUT: Final = "left_out"
+LINK: Final = "link"
+"""The parameter with the name of a screen that is kept on the server."""
 _PARAMETERS: Final = frozenset(
-    (_LEFT_OUT, *(rule.name if isinstance(rule, Packed) else name for name, rule in RULES.items()))
+    (_LEFT_OUT, LINK, *(rule.name if isinstance(rule, Packed) else name for name, rule in RULES.items()))
 )
 _MOST_UNKNOWN: Final = 5
 _DEFAULT: Final = screen().values()
@@ -41,18 +43,27 @@ class Read(NamedTuple):
     complaints: tuple[str, ...] = ()
 
 
-def read_address(address: Mapping[str, str], known: Selection | None = None) -> Read:
+def read_address(
+    address: Mapping[str, str], known: Selection | None = None, kept: Mapping[str, str | int] | None = None
+) -> Read:
     """Read the parameters of an address; what is none of the table is no part of a selection.
 
-    What was left out of an address as too long stays as it is in `known`, what the session has of the same sample.
+    `kept` is the screen that the address has a link to, if there is one: it holds what was left out of an address as
+    too long, or the whole screen, of which the address then says what is otherwise. Without it, what was left out
+    stays as it is in `known`, what the session has of the same sample.
     """
     if not address:
         return Read(FIRST)
     values: dict[str, str | int] = {}
     complaints: list[str] = []
+    stored = _within_rules(kept or {})
+    if not left_out(address):
+        values |= stored
     before = {} if known is None else known.values()
     for name in left_out(address):
-        if before and before["sample"] == address.get("sample"):
+        if name in stored:
+            values[name] = stored[name]
+        elif before and before["sample"] == address.get("sample"):
             values[name] = before[name]
         else:
             complaints.append(f"The address does not hold `{name}`: it was too long for one.")
@@ -77,6 +88,23 @@ def read_address(address: Mapping[str, str], known: Selection | None = None) -> 
     return Read(screen(**values), tuple(complaints))
 
 
+def _within_rules(kept: Mapping[str, str | int]) -> dict[str, str | int]:
+    """Return what of a kept screen this version of the app can show."""
+    return {name: value for name, value in kept.items() if name in RULES and _is_of_rule(RULES[name], value)}
+
+
+def _is_of_rule(rule: Rule, value: str | int) -> bool:
+    match rule, value:
+        case Number(), int():
+            return rule.within(value) is not None
+        case Packed(longest=longest), str():
+            return len(value) <= longest
+        case Text() | Choice(), str():
+            return rule.read(value) is not None
+        case _:
+            return False
+
+
 def _short(given: str) -> str:
     return given if len(given) <= 40 else f"{given[:40]}…, {len(given):,} characters"
 
@@ -86,13 +114,16 @@ def from_address(address: Mapping[str, str]) -> Selection:
     return read_address(address).selection
 
 
+def changed_values(current: Selection) -> dict[str, str | int]:
+    """Return the fields of a selection that are not as they are by default, and which sample is open."""
+    return {name: value for name, value in current.values().items() if name == "sample" or value != _DEFAULT[name]}
+
+
 def to_address(current: Selection) -> dict[str, str]:
     """Return the query parameters that reproduce `current`; values that are the default are left out."""
     address: dict[str, str] = {}
     field_of: dict[str, str] = {}
-    for name, value in current.values().items():
-        if name != "sample" and value == _DEFAULT[name]:
-            continue
+    for name, value in changed_values(current).items():
         rule = RULES[name]
         parameter = rule.name if isinstance(rule, Packed) else name
         address[parameter] = _packed(str(value)) if isinstance(rule, Packed) else str(value)

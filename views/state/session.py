@@ -7,7 +7,10 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from views.state.address import left_out, read_address, to_address, within
+from views.manifests import MANIFESTS
+from views.state.address import LINK, changed_values, left_out, read_address, to_address, within
+from views.state.inputs import inputs_for, keep_inputs_for
+from views.state.links import KeptLink, KeptScreen, LinkError, days_kept, find, keep, links_file
 from views.state.rules import whole
 from views.state.selection import Selection, screen
 from views.state.shared import ClassState, ProgramState
@@ -21,6 +24,8 @@ _COMPLAINTS = "address.complaints"
 _LINE = "source.line"
 _PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
+# The link that what is too long for the address was kept by, and the values of its screen.
+_LINK = "link"
 
 
 def take_address() -> None:
@@ -35,8 +40,53 @@ def take_address() -> None:
         st.session_state[_FIRST_VISIT] = not address
     has_come = page != st.session_state.get(_PAGE) and address and address != _written()[1]
     if _KEY not in st.session_state or has_come:
-        st.session_state[_KEY], st.session_state[_COMPLAINTS] = read_address(address, st.session_state.get(_KEY))
+        kept, said = _kept_screen(address.get(LINK, ""))
+        values = None if kept is None else kept.values
+        current, complaints = read_address(address, st.session_state.get(_KEY), values)
+        st.session_state[_KEY], st.session_state[_COMPLAINTS] = current, (*said, *complaints)
+        if kept is not None:
+            _take_kept(address[LINK], kept, current.of(ProgramState).sample)
     st.session_state[_PAGE] = page
+
+
+def _kept_screen(name: str) -> tuple[KeptScreen | None, tuple[str, ...]]:
+    """Return the screen of a link, or why there is none."""
+    file = links_file()
+    if not name or file is None:
+        return None, ("This server keeps no links: what the link leads to is not known here.",) if name else ()
+    try:
+        found = find(name, file)
+    except LinkError as error:
+        return None, (f"The link could not be followed: {error}.",)
+    if found is None:
+        days = days_kept()
+        return None, (f"The link is not known here: the server that made it keeps one for {days} days.",)
+    return found, ()
+
+
+def _take_kept(name: str, kept: KeptScreen, sample: str) -> None:
+    st.session_state[_LINK] = (name, kept.values)
+    keep_inputs_for(sample, kept.inputs)
+    for page, groups in kept.opened.items():
+        st.session_state[f"{page}.opened"] = groups
+
+
+def keep_screen() -> KeptLink | str:
+    """Keep what is selected, the inputs and the opened groups on this server; return its link, or why there is none."""
+    file = links_file()
+    if file is None:
+        return "this server keeps no links"
+    current = selection()
+    opened = {page: groups for page in MANIFESTS if (groups := opened_groups(page))}
+    values = changed_values(current.changed(room=""))
+    try:
+        link = keep(KeptScreen(values, opened, inputs_for(current.of(ProgramState).sample)), file)
+    except LinkError as error:
+        return str(error)
+    st.session_state[_LINK] = (link.name, values)
+    # What was left out of the address now stands in the link.
+    st.session_state.pop(_WRITTEN, None)
+    return link
 
 
 @contextmanager
@@ -87,7 +137,8 @@ def written_address() -> dict[str, str]:
 
 def is_left_out() -> tuple[str, ...]:
     """Return the fields that are too long for the address, and live in the session only."""
-    return left_out(written_address())
+    address = written_address()
+    return () if LINK in address else left_out(address)
 
 
 def is_first_look() -> bool:
@@ -185,4 +236,11 @@ def _written() -> tuple[Selection | None, dict[str, str]]:
 def _address_of(current: Selection) -> dict[str, str]:
     """Return the address of `current`; that of the selection that was written last is not made again."""
     known, address = _written()
-    return address if known is current else to_address(current)
+    if known is current:
+        return address
+    address = to_address(current)
+    name, kept = st.session_state.get(_LINK, ("", {}))
+    missing = left_out(address)
+    if name and missing and all(kept.get(field) == current.values()[field] for field in missing):
+        address[LINK] = name
+    return address

@@ -12,13 +12,12 @@ from relax_core.engine.protocol import Program, SourceView
 from relax_core.engine.replies import Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
+from views.state.inputs import inputs_for, keep_inputs_for
 from views.state.session import complain, open_text, select, state
 from views.state.shared import ProgramState
 from views.worker.recordings import opened_program
 from views.worker.tables import table_text
 
-# The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
-_INPUTS: Final = "inputs"
 _SIZE: Final = re.compile(r"\s*([^=,\s]+)\s*=\s*([0-9]{1,12})\s*")
 # Only these passes read a table, so that a mistake in it concerns no other program.
 _TABLE_PASSES: Final = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
@@ -54,13 +53,12 @@ def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
 
 def inputs_of(chosen: ProgramState) -> bytes | None:
     """Return the archive of inputs that the user uploaded for what is open, None if there is none."""
-    sample, archive = st.session_state.get(_INPUTS, ("", None))
-    return archive if sample == chosen.sample else None
+    return inputs_for(chosen.sample)
 
 
 def keep_inputs(archive: bytes | None) -> None:
     """Run what is open on the inputs of an archive, on made-up ones if it is None."""
-    st.session_state[_INPUTS] = (state(ProgramState).sample, archive)
+    keep_inputs_for(state(ProgramState).sample, archive)
 
 
 def open_given_program() -> None:

@@ -1,0 +1,148 @@
+"""Links to screens that a server keeps: the store, what an address says beside one, and Chromium."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.app_server import serve
+from views.state.address import LINK, changed_values, read_address, to_address
+from views.state.links import (
+    DAYS,
+    LARGEST_SCREEN,
+    KeptScreen,
+    LinkError,
+    days_kept,
+    find,
+    keep,
+    links_file,
+)
+from views.state.selection import screen
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+SCREEN = KeptScreen({"sample": "relax/mlp.py", "seed": 7}, {"source": ("a", "b")}, b"inputs")
+
+
+def test_a_screen_is_found_by_its_link_until_it_ends(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "links.sqlite"
+    link = keep(SCREEN, file, NOW)
+    assert link.until == NOW + timedelta(days=DAYS)
+    assert find(link.name, file, NOW + timedelta(days=DAYS - 1)) == SCREEN
+    assert find(link.name, file, NOW + timedelta(days=DAYS + 1)) is None
+    assert keep(SCREEN, file, NOW).name == link.name
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_other_names_and_damaged_screens_are_not_found(tmp_path: Path) -> None:
+    file = tmp_path / "links.sqlite"
+    assert find("a" * 16, file, NOW) is None
+    link = keep(SCREEN, file, NOW)
+    for name in ("", link.name[:-1], link.name.upper(), "%" * 16, f"{link.name}'"):
+        assert find(name, file, NOW) is None
+    with sqlite3.connect(file) as store:
+        store.execute("UPDATE screens SET content = ?", (b"something else",))
+    assert find(link.name, file, NOW) is None
+    file.write_bytes(b"no database" * 100)
+    with pytest.raises(LinkError, match="cannot be used"):
+        find(link.name, file, NOW)
+
+
+def test_the_oldest_make_room_and_what_is_too_large_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "links.sqlite"
+    noise = random.Random(0)
+    links = [
+        keep(KeptScreen({"sample": str(day)}, {}, noise.randbytes(1000)), file, NOW + timedelta(days=day), 2500)
+        for day in range(4)
+    ]
+    assert [find(link.name, file, NOW) is not None for link in links] == [False, False, True, True]
+    with pytest.raises(LinkError, match="a link holds 16 MB"):
+        keep(KeptScreen({}, {}, noise.randbytes(LARGEST_SCREEN + 1)), file, NOW)
+
+
+def test_where_and_how_long_links_are_kept_is_for_the_operator_to_say() -> None:
+    assert links_file({"RELAXSCOPE_LINKS": "off"}) is None
+    assert links_file({"RELAXSCOPE_LINKS": "/srv/links"}) == Path("/srv/links")
+    assert links_file({"XDG_DATA_HOME": "/data"}) == Path("/data/relaxscope/links.sqlite")
+    assert [days_kept({"RELAXSCOPE_LINK_DAYS": given}) for given in ("7", "0", "x", "²")] == [7, DAYS, DAYS, DAYS]
+
+
+def test_a_link_is_a_whole_screen_of_which_the_address_says_what_is_otherwise() -> None:
+    kept = changed_values(screen(sample="relax/mlp.py", text="x = 1", seed=7, time=3))
+    assert read_address({LINK: "a"}, None, kept).selection.values() == screen(**kept).values()
+    assert read_address({LINK: "a", "time": "5"}, None, kept).selection.values()["time"] == 5
+    odd = {**kept, "seed": -1, "time": "3", "no_field": 4, "sample": "\ud800"}
+    assert changed_values(read_address({LINK: "a"}, None, odd).selection) == {
+        "sample": screen().values()["sample"],
+        "text": "x = 1",
+    }
+
+
+def test_what_is_too_long_for_an_address_is_read_from_the_link() -> None:
+    text = random.Random(1).randbytes(60_000).hex()
+    current = screen(text=text, seed=7)
+    address = to_address(current)
+    assert read_address(address).complaints
+    read = read_address({**address, LINK: "a"}, None, {"text": text, "seed": 9})
+    assert read.complaints == ()
+    assert read.selection.values() == current.values()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the app from a home directory of its own, where its links are kept."""
+    with serve(tmp_path_factory.mktemp("links")) as found:
+        yield found
+
+
+def short_link(page: Page) -> str:
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Short link").click()
+    expect(page.get_by_text("This server keeps the screen until")).to_be_visible()
+    return page.locator("code").filter(has_text="?link=").inner_text().strip()
+
+
+@pytest.mark.browser
+def test_a_short_link_leads_to_the_screen_in_another_browser(page: Page, url: str) -> None:
+    page.goto(f"{url}/run?sample=relax/mlp.py&seed=41&time=3")
+    expect(page.get_by_text("Inputs: seed 41")).to_be_visible()
+    link = short_link(page)
+    assert link.startswith(f"{url}/run?link=")
+    assert len(link) < len(url) + 40
+    browser = page.context.browser
+    assert browser is not None
+    with browser.new_context() as other:
+        opened = other.new_page()
+        opened.goto(link)
+        expect(opened.get_by_text("Inputs: seed 41")).to_be_visible()
+        opened.wait_for_url("**/run?*time=3*")
+        opened.goto(f"{url}/run?link={'a' * 16}")
+        expect(opened.get_by_text("The link is not known here")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_a_screen_without_an_address_has_a_link_and_outlives_a_reload(page: Page, url: str) -> None:
+    noise = random.Random(2).randbytes(60_000).hex()
+    text = f"# {noise}\n@R.function\ndef main(x: R.Tensor((2,), 'float32')):\n    return R.exp(x)\n"
+    page.goto(f"{url}/?seed=2")
+    page.get_by_role("button", name="Upload").first.click()
+    page.locator("input[type=file]").set_input_files(
+        {"name": "long.py", "mimeType": "text/x-python", "buffer": text.encode()}
+    )
+    expect(page.get_by_text("not in the address")).to_be_visible()
+    page.keyboard.press("Escape")
+    link = short_link(page)
+    expect(page.get_by_text("not in the address")).to_have_count(0)
+    page.wait_for_url("**left_out=text**")
+    page.reload()
+    expect(page.get_by_placeholder("long.py · yours")).to_be_visible()
+    expect(page.get_by_text("too long for one")).to_have_count(0)
+    browser = page.context.browser
+    assert browser is not None
+    with browser.new_context() as other:
+        opened = other.new_page()
+        opened.goto(link)
+        expect(opened.get_by_placeholder("long.py · yours")).to_be_visible()
