@@ -23,6 +23,7 @@ from relax_core.jit.lowering.scalars.arithmetic import convert
 from relax_core.jit.lowering.scalars.intrinsics import (
     C_FUNCTIONS,
     EXTERN_CALLS,
+    EXTREMA,
     FUNCTIONS,
     LLVM_FUNCTIONS,
     ON_INTEGERS,
@@ -85,7 +86,7 @@ def named_function(state: State, expr: Intrinsic) -> PrimExpr:
         case Intrinsic(name=how, args=args) if how in EXTERN_CALLS:
             # The dtype of the result may stand before the name.
             given = args[1:] if len(args) > 1 and isinstance(args[1], StringImm) else args
-            found = _found(expr, given) if given else None
+            found = (_found(expr, given) or _extremum(expr, given)) if given else None
             if found is not None:
                 return found
             name = given[0].value if given and isinstance(given[0], StringImm) else "?"
@@ -113,6 +114,22 @@ def _found(expr: Intrinsic, given: tuple[PrimExpr, ...]) -> Intrinsic | None:
     if not is_fitting or any(scalar_of(dtype_of(item)) != dtype for item in rest):
         return None
     return Intrinsic(name, tuple(rest), expr.dtype, span=expr.span)
+
+
+def _extremum(expr: Intrinsic, given: tuple[PrimExpr, ...]) -> PrimExpr | None:
+    """Return the greater of two numbers by `fmaxf` or its like, or the lesser: where one is NaN, the other."""
+    match given:
+        case (StringImm(value=symbol), x, y) if symbol in EXTREMA:
+            op, dtype = EXTREMA[symbol]
+        case _:
+            return None
+    dtype = dtype or expr.dtype
+    if dtype not in ("float16", "float32", "float64") or any(
+        item != dtype for item in (expr.dtype, dtype_of(x), dtype_of(y))
+    ):
+        return None
+    is_second = Binary("or", Binary(op, y, x, "bool"), Binary("!=", x, x, "bool"), "bool")
+    return Select(is_second, y, x, dtype, span=expr.span)
 
 
 def _multiply_shift(expr: Intrinsic, args: tuple[PrimExpr, PrimExpr, PrimExpr, PrimExpr]) -> PrimExpr:

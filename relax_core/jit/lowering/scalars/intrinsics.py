@@ -83,6 +83,14 @@ LLVM_FUNCTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+EXTREMA: Mapping[str, tuple[Literal["<", ">"], str]] = MappingProxyType(
+    {
+        "fmaxf": (">", _SINGLE), "fmax": (">", _DOUBLE), "fminf": ("<", _SINGLE), "fmin": ("<", _DOUBLE),
+        "llvm.maxnum": (">", ""), "llvm.minnum": ("<", ""),
+    }
+)  # fmt: skip
+"""Functions of two floats, by the comparison that decides, and the dtype of both; LLVM's have that of the call."""
+
 ON_INTEGERS = frozenset(("abs", "fabs", "likely", "popcount", "clz", "reinterpret"))
 
 _SUFFIX = MappingProxyType({"float32": "f", "float64": ""})
