@@ -92,10 +92,10 @@ def _lazy(function: Function, name: str, ctx: PassContext) -> Function:
 def _with_calls(
     body: SeqExpr, params: Sequence[Var], calls: Sequence[tuple[Expr, Binding]]
 ) -> tuple[BindingBlock, ...]:
-    """Put each call behind what binds its value: parameters first, what has no binding last."""
+    """Put each call behind what binds its value: parameters first, in their order, what has no binding last."""
 
     def block(values: Sequence[Expr]) -> tuple[BindingBlock, ...]:
-        found = tuple(call for value, call in calls if value in values)
+        found = tuple(call for value in dict.fromkeys(values) for given, call in calls if given is value)
         return (BindingBlock(found),) if found else ()
 
     blocks: list[BindingBlock] = [*block(params)]
