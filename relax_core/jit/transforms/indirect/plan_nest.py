@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from relax_core.ir.integer.prove import prove_equal
+from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, Unary, binary, const, dtype_of
 from relax_core.ir.tir import Block, BufferLoad, For, IfThenElse, LetStmt, Stmt
 from relax_core.jit.transforms.indirect.gather_read import Gather
@@ -80,7 +80,10 @@ def gathered(gather: Gather) -> Stmt:
     inner = replace(gather.loop, kind="vectorized")
     loop = gather.loop if gather.outer is None else gather.outer
     checks: tuple[CheckTree | Check, ...] = tuple(
-        Check(load, position, (), frozenset(), 0) for load in gather.gathered for position in range(len(load.indices))
+        Check(load, position, (), frozenset(), 0)
+        for load in gather.gathered
+        for position, index in enumerate(load.indices)
+        if constant_value(index) is None
     )
     if gather.block is not None:
         checks = (CheckTree(gather.block, checks),)
@@ -99,12 +102,15 @@ def _scan(scope: CheckTree, stmt: For | Block | LetStmt, values: Values, flag: B
     """Return loops that look at the checks of a tree, in an order in which each comes behind those it relies on."""
     match stmt:
         case For(var=var, start=start, extent=extent):
-            ahead = PrimVar(var.name, var.dtype)
             if var not in read_by(scope.parts):
                 # The first iteration, if there is one, stands for all.
                 extent = _least(1, extent, const(0, dtype_of(extent)))
+            first = substituted(start, values)
+            if constant_value(extent) == 1:
+                return _looks(scope.parts, {**values, var: first}, flag)
+            ahead = PrimVar(var.name, var.dtype)
             body = _looks(scope.parts, {**values, var: ahead}, flag)
-            return For(ahead, substituted(start, values), substituted(extent, values), body, "serial")
+            return For(ahead, first, substituted(extent, values), body, "serial")
         case Block(iter_vars=iter_vars):
             inside = dict(values)
             for item in iter_vars:
