@@ -93,7 +93,7 @@ def _with_block(kind: Kind, block: Block, accesses: _Accesses, outputs: set[Buff
         is_end = kind is Kind.REDUCE and any(store.buffer in outputs for store in stores)
         return Kind.OUT_FUSABLE if is_end else max(kind, moved)
     reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
-    if not reduced or len(stores) > 1:
+    if not reduced:
         return Kind.OPAQUE
     is_pure = not _is_product_sum(stores[0]) and all(_is_reduced_alone(load, reduced) for load in loads)
     return max(kind, Kind.REDUCE if is_pure else Kind.OUT_FUSABLE)
