@@ -53,7 +53,12 @@ def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule
         if has_attr(function.attrs, PRIMITIVE) or not isinstance(function.body, SeqExpr):
             return ()
         blocks = frozenset(function.body.blocks)
-        return (lambda node: fusion.fuse(node) if node in blocks else None,)
+
+        def fuse(node: Node) -> Node | None:
+            """Rule: bindings that are computed together -> a call of a function that holds them."""
+            return fusion.fuse(node) if node in blocks else None
+
+        return (fuse,)
 
     result = rewrite_functions(module, ctx, rules_for, (DataflowBlock,))
     return ctx.derive(result.with_definitions(*fusion.added), module) if fusion.added else result
@@ -70,7 +75,7 @@ class _Fusion:
     by_hash: dict[str, Definition] = field(default_factory=dict[str, Definition])
 
     def fuse(self, node: Node) -> Node | None:
-        """Rule: bindings that are computed together -> a call of a function that holds them."""
+        """Return a dataflow block with its groups as calls; `None` where nothing is fused."""
         if not isinstance(node, DataflowBlock):
             return None
         graph = dataflow_graph(node, self.kinds)
