@@ -18,6 +18,7 @@ from views.lessons.names import offer_names
 from views.lessons.steps import open_step, said, screen_question
 from views.worker.connection import ask
 
+_TO_SHOW: Final = "lesson.to_show"
 _HINT_KEY: Final = "Alt+H"
 
 
@@ -178,13 +179,20 @@ def _hints(file: LessonFile, number: int, step: Step, done: StepRecord) -> None:
         if done.hints < len(hints):
             label = f"Hint {done.hints + 1} of {len(hints)}"
             help_ = "Costs one point" if done.worth > 1 else "Costs nothing any more: one point is left in any case"
-            if st.button(literal(label), key="lesson.hint", help=help_, shortcut=_HINT_KEY):
-                record(file.name, number, StepRecord(done.state, done.hints + 1, done.wrong, done.answer))
-                st.rerun()
-        if st.button("Show me", key="lesson.show", help="Tells the answer, and gives no point"):
+            hinted = StepRecord(done.state, done.hints + 1, done.wrong, done.answer)
+            given = (file.name, number, hinted)
+            st.button(literal(label), key="lesson.hint", help=help_, shortcut=_HINT_KEY, on_click=record, args=given)
+        help_, here = "Tells the answer, and gives no point", (file.name, number)
+        st.button("Show me", key="lesson.show", help=help_, on_click=_ask_to_show, args=here)
+        # A run that another one takes the place of may end before it comes here: what was asked for stands until then.
+        if st.session_state.pop(_TO_SHOW, None) == here:
             _finish(file, number, step, StepRecord("shown", done.hints, done.wrong, done.answer))
             st.rerun()
     st.caption(literal(_price(done, has_hints=done.hints < len(hints))))
+
+
+def _ask_to_show(lesson: str, number: int) -> None:
+    st.session_state[_TO_SHOW] = (lesson, number)
 
 
 def _price(done: StepRecord, *, has_hints: bool) -> str:
