@@ -1,10 +1,13 @@
 """Programs inside of functions, loops and classes are read with what Python would give the names around them."""
 
+import ast
 from textwrap import indent
 
 import pytest
 
 from relax_core.frontend.parse import parse_text
+from relax_core.frontend.tvmscript.literal.file_constants import constants_of
+from relax_core.frontend.tvmscript.literal.python_values import evaluated
 from relax_core.ir.equality import first_difference
 from relax_core.ir.module import IRModule
 
@@ -186,3 +189,27 @@ def test_tables_that_double_are_not_written_out() -> None:
     lines = ["t0 = (1, 2)", *(f"t{k + 1} = (t{k}, t{k})" for k in range(40))]
     text = "\n".join(lines) + "\nif True:\n" + COPY.format(n="len(t40)", dtype='"int8"', value="A[i, j]")
     assert [item for item in parse_text(text, "m.py").diagnostics if item.severity == "error"] != []
+
+
+DOUBLED = "[(x, x) for x in " * 30 + "[1]" + "]" * 30
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(t, t)",
+        "len(str((t,) * 2000))",
+        "len(sum((t,) * 2000, ()))",
+        "{1: (t,) * 2000}",
+        "math.prod((9 ** 40,) * 2000)",
+        "round(1, -10**8)",
+        "sorted([tuple(range(2000)) for b in range(2000)])",
+        DOUBLED,
+        f"{DOUBLED} == {DOUBLED}",
+        '"{}{}".format("x" * 2000, "x" * 2000)',
+    ],
+)
+def test_what_would_take_all_memory_or_time_is_not_computed(expression: str) -> None:
+    known = constants_of(ast.parse("t = (0,) * 1500").body)
+    assert known
+    assert evaluated(ast.parse(expression, mode="eval").body, known) is None

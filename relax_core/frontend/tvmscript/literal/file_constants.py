@@ -19,11 +19,11 @@ _COMPUTING: Final = (
     "len", "int", "float", "bool", "str", "abs", "round", "sum", "min", "max", "tuple", "list", "sorted", "reversed",
     "zip", "enumerate", "any", "all", "dict", "range", "ceil", "floor", "log", "log2", "prod", "sqrt",
 )  # fmt: skip
+"""The functions that `python_values` computes, so that it is loaded for these alone."""
 _COMPUTED: Final = (
     ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Dict, ast.GeneratorExp, ast.IfExp, ast.JoinedStr, ast.ListComp,
     ast.Subscript, ast.UnaryOp,
 )  # fmt: skip
-"""The functions that `python_values` computes, so that it is loaded for these alone."""
 _LONGEST: Final = 2000
 _MOST_PARTS: Final = 50_000
 """The parts of a table, of which each may name the one before it twice."""

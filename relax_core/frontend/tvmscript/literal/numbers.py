@@ -18,7 +18,7 @@ from relax_core.frontend.tvmscript.names import qualified
 Number: TypeAlias = bool | int | float
 _DEEPEST: Final = 40
 _LARGEST_POWER: Final = 64
-_WIDEST: Final = 1 << 128
+WIDEST: Final = 1 << 128
 _CONSTANTS: Final[Mapping[str, float]] = MappingProxyType(
     {
         f"{module}.{name}": value
@@ -188,7 +188,7 @@ def _of_bits(op: ast.operator, left: int, right: int) -> int | None:
 def _bounded(value: Any) -> Number:
     if isinstance(value, complex):
         raise ValueError("it is complex")
-    if isinstance(value, int) and abs(value) > _WIDEST:
+    if isinstance(value, int) and abs(value) > WIDEST:
         raise ValueError("it has more than 128 bits")
     assert isinstance(value, int | float)
     return value

@@ -1,7 +1,7 @@
 """Values that Python would compute from literals around modules: `shape[::-1]`, `[2 * n for n in sizes]`, `len(shape)`.
 
-They are evaluated as data: only the operators and functions in these tables, with a bound on the steps and on what
-they make.
+They are evaluated as data: only the operators and functions in these tables, with a bound on each value, with all
+that is in it, and one on the steps and the values of all of them together.
 """
 
 import ast
@@ -12,12 +12,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from relax_core.frontend.tvmscript.literal.numbers import combined
+from relax_core.frontend.tvmscript.literal.numbers import WIDEST, combined
 from relax_core.frontend.tvmscript.names import dotted
 
-_MOST_STEPS: Final = 5000
+_MOST_WORK: Final = 20_000
+"""Steps, and the items and characters that they make."""
 _LONGEST: Final = 2000
+"""Items and characters of a value, those of its items included."""
 _LARGEST: Final = 1 << 63
+_MOST_DIGITS: Final = 300
 
 
 def _sorted(items: Sequence[Any]) -> Any:
@@ -36,6 +39,12 @@ def _enumerate(items: Sequence[Any], start: int = 0) -> Any:
     return tuple((start + place, item) for place, item in enumerate(items))
 
 
+def _round(value: Any, digits: int | None = None) -> Any:
+    if digits is not None and abs(digits) > _MOST_DIGITS:
+        raise _Unknown
+    return round(value, digits)
+
+
 def _is_in(item: Any, values: Any) -> bool:
     return item in values
 
@@ -46,7 +55,7 @@ def _is_not_in(item: Any, values: Any) -> bool:
 
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
-        "len": len, "int": int, "float": float, "bool": bool, "str": str, "abs": abs, "round": round, "sum": sum,
+        "len": len, "int": int, "float": float, "bool": bool, "str": str, "abs": abs, "round": _round, "sum": sum,
         "min": min, "max": max, "tuple": tuple, "list": tuple, "sorted": _sorted, "reversed": _reversed, "zip": _zip,
         "enumerate": _enumerate, "any": any, "all": all, "dict": dict,
         **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "log", "log2", "prod", "sqrt")},
@@ -84,6 +93,21 @@ def _kind(value: object) -> type[object]:
     return type(value)
 
 
+def _size(value: Any) -> int:
+    """Return how many items and characters a value has; what occurs in it several times counts as often."""
+    size, rest = 0, [value]
+    while rest:
+        item = rest.pop()
+        kind = _kind(item)
+        if kind is int and abs(item) > WIDEST:
+            raise _Unknown
+        size += len(item) if kind in (str, tuple, dict) else 0
+        if size > _LONGEST:
+            raise _Unknown
+        rest += item if kind is tuple else (*item, *item.values()) if kind is dict else ()
+    return size
+
+
 def _literal(value: Any, place: ast.expr) -> ast.expr:
     kind = _kind(value)
     if kind in (bool, str) or value is None:
@@ -102,18 +126,17 @@ def _literal(value: Any, place: ast.expr) -> ast.expr:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """One evaluation: the literals of names, the values of the variables of comprehensions, and the steps so far."""
+    """One evaluation: the literals of names, the values of the variables of comprehensions, and the work so far."""
 
     known: Mapping[str, ast.expr]
     variables: Mapping[str, Any]
-    steps: list[int]
+    work: list[int]
 
     def value(self, node: ast.expr) -> Any:
-        self.steps[0] += 1
-        if self.steps[0] > _MOST_STEPS:
-            raise _Unknown
         found = self._value(node)
-        if type(found) in (str, tuple) and len(found) > _LONGEST:
+        # What a name stands for was measured where it was made.
+        self.work[0] += 1 if isinstance(node, ast.Name) else 1 + _size(found)
+        if self.work[0] > _MOST_WORK:
             raise _Unknown
         return found
 
