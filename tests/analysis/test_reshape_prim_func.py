@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import relax_core as rc
 from relax_core.analysis.reshape_prim_func import is_reshape
+from relax_core.ir.integer.evaluate import evaluate
 from tests.apache_tvm import from_source, relax, tvm
 from tests.passes.programs import parse
 from tests.passes.wheel import passed, remarks
@@ -114,8 +115,10 @@ def copy(a: T.handle, b: T.handle, n: T.int64, m: T.int64):
     if not is_reshape(function):
         return
     for n, m in ((3, 2), (2, 5), (1, 1)):
-        dims = {"n": n, "m": m}
-        given_shape, wanted_shape = (tuple(eval(f"({item},)", dims)) for item in (source, target))
+        sizes_of = dict(zip(function.params[2:], (n, m), strict=True))
+        given_shape, wanted_shape = (
+            tuple(int(evaluate(dim, sizes_of)) for dim in item.buffer.shape) for item in function.buffers
+        )
         x = np.arange(np.prod(given_shape), dtype=np.float32).reshape(given_shape)
         made = run_prim_func(function, [x], np.zeros(wanted_shape, np.float32), (n, m))
         np.testing.assert_array_equal(made, x.reshape(wanted_shape))
