@@ -42,10 +42,9 @@ def show_sharing() -> None:
 
 def _offer_link() -> None:
     """Offer to keep the screen on the server, and show the link to it while it is the screen that is shown."""
+    words = "Keep this screen, its inputs and opened groups on the server"
+    st.button("Short link", key="share.link", help=words, on_click=_make_link)
     made, link = st.session_state.get(_MADE, (None, None))
-    if st.button("Short link", key="share.link", help="Keep this screen, its inputs and opened groups on the server"):
-        made, link = selection(), keep_screen()
-        st.session_state[_MADE] = (made, link)
     if made is not selection():
         return
     match link:
@@ -58,6 +57,10 @@ def _offer_link() -> None:
             st.warning(literal(f"There is no link: {why}."))
         case _:
             pass
+
+
+def _make_link() -> None:
+    st.session_state[_MADE] = (selection(), keep_screen())
 
 
 def _with(parameters: Mapping[str, str]) -> str:
@@ -76,9 +79,8 @@ def _offer_left_out(names: tuple[str, ...]) -> None:
     values = selection().values()
     parts = " and ".join(_PARTS.get(name, name.replace("_", " ")) for name in names)
     words = f"There is no address of this screen: it would have more than {LONGEST_ADDRESS:,} characters with {parts}."
-    st.warning(
-        literal(f"{words} This tab keeps it; give it away as a file{'' if links_file() is None else ' or a link'}.")
-    )
+    how = "as a file" if links_file() is None else "as a file, or by a short link"
+    st.warning(literal(f"{words} This tab keeps it; give it away {how}."))
     for name in names:
         content = str(values[name])
         given = (
