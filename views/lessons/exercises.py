@@ -18,7 +18,8 @@ from views.lessons.names import offer_names
 from views.lessons.steps import open_step, said, screen_question
 from views.worker.connection import ask
 
-_TO_SHOW: Final = "lesson.to_show"
+_CLICKED: Final = "lesson.clicked"
+"""What was clicked at which step, until a run has done it: one may end before, where another takes its place."""
 _HINT_KEY: Final = "Alt+H"
 
 
@@ -65,16 +66,20 @@ def _predict(file: LessonFile, number: int, step: Step, exercise: Predict, done:
     key = f"lesson.answer.{file.name}.{number}"
     with st.form(f"{key}.form", border=False):
         given = _answer_field(exercise, key)
-        is_sent = st.form_submit_button("Answer", type="primary", key=f"{key}.send")
+        _offer_answer(file, number, key)
+    is_sent = _is_clicked("answer", file, number)
     unlike = not_of_kind(exercise.answer_kind, given) if is_sent and given else ""
     if is_sent and given and not unlike:
         is_good = is_right(exercise.answer_kind, given, right_answer(exercise, ask, program))
+        _forget_click()
         judged = StepRecord("solved" if is_good else "open", done.hints, done.wrong + (not is_good), given)
         if is_good:
             _finish(file, number, step, judged)
         else:
             record(file.name, number, judged)
         st.rerun()
+    if is_sent:
+        _forget_click()
     # A place that is there from the start: a message that came in between would mount the hint's button anew, and
     # its shortcut would be deaf meanwhile.
     verdict = st.empty()
@@ -116,17 +121,37 @@ def _give(file: LessonFile, number: int, step: Step, exercise: Predict, done: St
     _hide_graph(exercise, step.shown.page)
     verdict = st.empty()
     if not takes_answers(file.name, number):
+        _forget_click()
         verdict.info(prose(f"Answers are closed. Yours is `{done.answer}`." if done.answer else "Answers are closed."))
         return
     key = f"lesson.answer.{file.name}.{number}"
     with st.form(f"{key}.form", border=False):
         given = _answer_field(exercise, key)
-        is_sent = st.form_submit_button("Answer", type="primary", key=f"{key}.send")
-    if is_sent and given:
-        done = StepRecord("given", done.hints, done.wrong, given)
-        record(file.name, number, done)
+        _offer_answer(file, number, key)
+    if _is_clicked("answer", file, number):
+        _forget_click()
+        if given:
+            done = StepRecord("given", done.hints, done.wrong, given)
+            record(file.name, number, done)
     if done.state == "given":
         verdict.info(prose(f"`{done.answer}` is counted, without a name. You may change it until it is revealed."))
+
+
+def _offer_answer(file: LessonFile, number: int, key: str) -> None:
+    here = ("answer", file.name, number)
+    st.form_submit_button("Answer", type="primary", key=f"{key}.send", on_click=_click, args=here)
+
+
+def _click(what: str, lesson: str, number: int) -> None:
+    st.session_state[_CLICKED] = (what, lesson, number)
+
+
+def _is_clicked(what: str, file: LessonFile, number: int) -> bool:
+    return st.session_state.get(_CLICKED) == (what, file.name, number)
+
+
+def _forget_click() -> None:
+    st.session_state.pop(_CLICKED, None)
 
 
 def _answer_field(exercise: Predict, key: str) -> str:
@@ -182,17 +207,13 @@ def _hints(file: LessonFile, number: int, step: Step, done: StepRecord) -> None:
             hinted = StepRecord(done.state, done.hints + 1, done.wrong, done.answer)
             given = (file.name, number, hinted)
             st.button(literal(label), key="lesson.hint", help=help_, shortcut=_HINT_KEY, on_click=record, args=given)
-        help_, here = "Tells the answer, and gives no point", (file.name, number)
-        st.button("Show me", key="lesson.show", help=help_, on_click=_ask_to_show, args=here)
-        # A run that another one takes the place of may end before it comes here: what was asked for stands until then.
-        if st.session_state.pop(_TO_SHOW, None) == here:
+        help_, here = "Tells the answer, and gives no point", ("show", file.name, number)
+        st.button("Show me", key="lesson.show", help=help_, on_click=_click, args=here)
+        if _is_clicked("show", file, number):
+            _forget_click()
             _finish(file, number, step, StepRecord("shown", done.hints, done.wrong, done.answer))
             st.rerun()
     st.caption(literal(_price(done, has_hints=done.hints < len(hints))))
-
-
-def _ask_to_show(lesson: str, number: int) -> None:
-    st.session_state[_TO_SHOW] = (lesson, number)
 
 
 def _price(done: StepRecord, *, has_hints: bool) -> str:
@@ -241,8 +262,7 @@ def _explain(file: LessonFile, number: int, step: Step, exercise: Explain, done:
     if done.state == "open":
         for at, hint in enumerate(exercise.hints[: done.hints], 1):
             st.markdown(authored(f"**Hint {at}**  {hint}"))
-        if st.button("Compare with the machine's answer", key="lesson.explain"):
-            record(file.name, number, StepRecord("solved"))
-            st.rerun()
+        given = (file.name, number, StepRecord("solved"))
+        st.button("Compare with the machine's answer", key="lesson.explain", on_click=record, args=given)
         return
     _show_why(_filled(file, step, exercise.because))
