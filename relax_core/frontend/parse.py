@@ -1,5 +1,6 @@
 """Text to modules. The text is data: parsed, walked, and never executed."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -35,14 +36,12 @@ class _Readings:
         """Give each module the diagnostics inside its text and those outside of all modules."""
         if not diagnostics:
             return
-        spans = [module.span for module in modules if module.span is not None]
+        placed = sorted((item.span.start, at) for at, item in enumerate(diagnostics) if item.span is not None)
+        inside = {module: _within(placed, module.span) for module in modules if module.span is not None}
+        outside = set(range(len(diagnostics))).difference(*inside.values())
         for module in modules:
-            own = module.span
-            said = (
-                item for item in diagnostics if len(modules) == 1 or own is None
-                or _is_in(item, own) or not any(_is_in(item, other) for other in spans)
-            )  # fmt: skip
-            self._said[module] = tuple(said)
+            said = outside.union(inside[module]) if module in inside and len(modules) > 1 else range(len(diagnostics))
+            self._said[module] = tuple(diagnostics[at] for at in sorted(said))
 
     def of(self, module: IRModule) -> tuple[Diagnostic, ...]:
         return self._said.get(module, ())
@@ -56,8 +55,10 @@ def said_of(module: IRModule) -> tuple[Diagnostic, ...]:
     return _READINGS.of(module)
 
 
-def _is_in(item: Diagnostic, span: Span) -> bool:
-    return item.span is not None and span.start <= item.span.start < span.end
+def _within(placed: Sequence[tuple[int, int]], span: Span) -> list[int]:
+    """Return what stands in a span of what is sorted by its place in the text."""
+    first, after = bisect_left(placed, (span.start,)), bisect_left(placed, (span.end,))
+    return [at for _, at in placed[first:after]]
 
 
 def _no_types() -> Mapping[Node, Type]:

@@ -10,6 +10,7 @@ from relax_core.frontend.tvmscript.literal.file_constants import constants_of
 from relax_core.frontend.tvmscript.literal.python_values import evaluated
 from relax_core.ir.equality import first_difference
 from relax_core.ir.module import IRModule
+from tests.counting import work_of
 
 COPY = """
     @T.prim_func(s_tir=True)
@@ -213,3 +214,23 @@ def test_what_would_take_all_memory_or_time_is_not_computed(expression: str) -> 
     known = constants_of(ast.parse("t = (0,) * 1500").body)
     assert known
     assert evaluated(ast.parse(expression, mode="eval").body, known) is None
+
+
+def test_the_work_grows_with_the_length_of_a_file_of_tests() -> None:
+    def reading(count: int) -> int:
+        text = "".join(
+            f"""
+def test_{k}(n=4):
+    @I.ir_module
+    class M:
+        @R.function
+        def main(x: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 4), "float32"):
+            y = R.add(x, x)
+            return y
+    check(M)
+"""
+            for k in range(count)
+        )
+        return work_of(lambda: parse_text(text, "tests.py"))
+
+    assert reading(160) / reading(20) <= 12

@@ -41,11 +41,12 @@ def surroundings_of(
     known = {name: value for name, value in known.items() if not _is_emitted(context, name, value)}
     own = Surrounding([], known)
     found = [own]
+    calls = _first_calls(statements)
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and _stands_alone(context, statement):
             own.statements.append(statement)
         elif isinstance(statement, _AROUND) and _holds_program(context, statement):
-            inner = {**known, **_first_values(context, statement, statements, known)}
+            inner = {**known, **_first_values(context, statement, calls, known)}
             for body in _bodies(statement):
                 found += surroundings_of(context, body, inner)
         else:
@@ -69,7 +70,7 @@ def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _first_values(
-    context: Context, statement: ast.stmt, siblings: Sequence[ast.stmt], known: Mapping[str, ast.expr]
+    context: Context, statement: ast.stmt, calls: Mapping[str, ast.Call], known: Mapping[str, ast.expr]
 ) -> dict[str, ast.expr]:
     """Return what the parameters of a function stand for, or the names of a loop: the first value that the text gives.
 
@@ -81,7 +82,7 @@ def _first_values(
         case ast.For(target=ast.Tuple(elts=targets), iter=iterator):
             found = _firsts(targets, iterator, known)
         case ast.FunctionDef():
-            found = _defaults(statement, known) | _called_with(statement, siblings, known)
+            found = _defaults(statement, known) | _called_with(statement, calls, known)
             for item in statement.decorator_list:
                 found |= _parametrized(item, known)
         case _:
@@ -134,23 +135,30 @@ def _defaults(function: ast.FunctionDef, known: Mapping[str, ast.expr]) -> dict[
     return {name: value for name, value in made.items() if value is not None}
 
 
-def _called_with(
-    function: ast.FunctionDef, siblings: Sequence[ast.stmt], known: Mapping[str, ast.expr]
-) -> dict[str, ast.expr]:
-    """Return what the first call of a function beside it gives its parameters."""
-    names = [item.arg for item in function.args.args]
-    for statement in siblings:
+def _first_calls(statements: Sequence[ast.stmt]) -> dict[str, ast.Call]:
+    """Return the first call of each name among the statements and all in them, in one walk."""
+    found: dict[str, ast.Call] = {}
+    for statement in statements:
         for item in ast.walk(statement):
             match item:
-                case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name == function.name:
-                    given = dict(zip(names, args, strict=False)) | {
-                        word.arg: word.value for word in keywords if word.arg
-                    }
-                    made = {word: literal_of(value, known) for word, value in given.items()}
-                    return {word: value for word, value in made.items() if value is not None}
+                case ast.Call(func=ast.Name(id=name)):
+                    found.setdefault(name, item)
                 case _:
                     pass
-    return {}
+    return found
+
+
+def _called_with(
+    function: ast.FunctionDef, calls: Mapping[str, ast.Call], known: Mapping[str, ast.expr]
+) -> dict[str, ast.expr]:
+    """Return what the first call of a function beside it gives its parameters."""
+    call = calls.get(function.name)
+    if call is None:
+        return {}
+    names = [item.arg for item in function.args.args]
+    given = dict(zip(names, call.args, strict=False)) | {word.arg: word.value for word in call.keywords if word.arg}
+    made = {word: literal_of(value, known) for word, value in given.items()}
+    return {word: value for word, value in made.items() if value is not None}
 
 
 def _stands_alone(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
