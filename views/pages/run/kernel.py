@@ -36,7 +36,8 @@ _BUFFERS: Final = 6
 _SIDE: Final = 32
 _COUNTED_AT_ONCE: Final = 100_000
 """Statements of warps in all blocks of a launch that are counted without being asked: they take a second."""
-_MOVE: Final = "run.inside.move"
+_MOVES: Final = "run.inside.moves"
+"""The statement from which the run moves, and the moves, until they are made: a run may end before, for another one."""
 _KINDS: Final[Mapping[str, HeatKind]] = MappingProxyType({"age": "age", "value": "value", "owner": "owner"})
 _FAULT: Final = "run.inside.fault"
 _WINDOWS: Final = "run.inside.windows"
@@ -44,6 +45,7 @@ _WINDOWS: Final = "run.inside.windows"
 
 def enter(time: int) -> None:
     """Go into the kernel that is called at a time of the run."""
+    st.session_state.pop(_MOVES, None)
     select(time=time, inside=time, clock=0, block=0, thread=0, line=0)
 
 
@@ -71,7 +73,7 @@ def show_kernel(program: Program) -> InsideView | Failure:
         watch=own.watch,
         fault=st.session_state.pop(_FAULT, ""),
         height=pane_height(),
-        on_action=_on_action,
+        on_action=on_action,
     )
     return view
 
@@ -101,9 +103,10 @@ def _window(call: KernelCall, clock: int) -> InsideView | Failure:
 def _moved(call: KernelCall) -> InsideView | Failure:
     held = held_back("run")
     most = _MOST if held is None else held.clock
-    clock, text = min(state(RunState).clock, most), st.session_state.pop(_MOVE, "")
-    if text:
-        found = ask(InsideOf(call, clock, (text,)))
+    asked: tuple[int, tuple[str, ...]] = st.session_state.get(_MOVES, (state(RunState).clock, ()))
+    clock, moves = min(asked[0], most), asked[1]
+    if moves:
+        found = ask(InsideOf(call, clock, moves))
         if isinstance(found, Failure):
             st.session_state[_FAULT] = found.message
         elif found.clock > most:
@@ -113,6 +116,8 @@ def _moved(call: KernelCall) -> InsideView | Failure:
             select(clock=clock)
         else:
             st.session_state[_FAULT] = "There is no such statement: the run stays here."
+        # Made again from the same statement, they would come to the same one: they are dropped when all is kept.
+        st.session_state.pop(_MOVES, None)
     view = _window(call, clock)
     if held is None or isinstance(view, Failure):
         return view
@@ -180,15 +185,17 @@ def _following(window: _Window, cell: tuple[int, ...]) -> _Window:
     return _Window(top, left, window.side, window.axes, cell)
 
 
-def _on_action(action: InsideAction) -> None:
+def on_action(action: InsideAction) -> None:
     match action.kind:
         case "move":
+            begin, before = st.session_state.get(_MOVES, (action.clock, ()))
+            st.session_state[_MOVES] = begin, (*before, action.text)
             select(clock=action.clock)
-            st.session_state[_MOVE] = action.text
         case "look" if action.name in ("loop", "thread", "line", "counted", "block"):
             select(clock=action.clock, **{action.name: _whole(action.text)})
         case "look" if action.name == "order":
-            # Another run: the statements have other numbers.
+            # Another run: the statements have other numbers, and no move that was asked for is one of it.
+            st.session_state.pop(_MOVES, None)
             select(clock=0, order="" if action.text == "forward" else action.text)
         case "look":
             plain = {"count": "", "so_far": ""}.get(action.text, action.text)
@@ -208,4 +215,5 @@ def _whole(text: str) -> int:
 
 
 def _leave() -> None:
+    st.session_state.pop(_MOVES, None)
     select(inside=-1, clock=0)
