@@ -86,6 +86,8 @@ class Traffic:
         self.operations = 0
         """On floats, by all lanes."""
         self._operations_in: dict[PrimExpr, int] = {}
+        self._figures_of: dict[tuple[str, int, bytes, bytes], tuple[int, int, int, int]] = {}
+        """Of an access whose lanes are at distances that were met before."""
 
     def note(self, view: View, at: Plain, access: tuple[Node, Way], mask: Mask, lanes: Lanes) -> None:
         """Count an access; `at` are the elements, numbered through the copies of a memory."""
@@ -113,12 +115,29 @@ class Traffic:
             else np.repeat(elements[None], len(active), 0)
         )
         addresses = rows.reshape(len(active), -1).astype(np.int64) * size
-        warps = active // WARP
         for column, width in _columns(addresses, size):
             if view.memory.kind == "shared":
-                _count_banks(row, column, width, active)
+                parts, degrees, worst, _ = self._figures(column, width, active, "banks")
+                row.parts += parts
+                row.degrees += degrees
+                row.worst = max(row.worst, worst)
             else:
-                _count_sectors(row, column, width, warps)
+                sectors, warps, ideal, wanted = self._figures(column, width, active, "sectors")
+                row.sectors += sectors
+                row.warps += warps
+                row.ideal_sectors += ideal
+                row.wanted_bytes += wanted
+
+    def _figures(self, addresses: Array, width: int, active: Array, what: str) -> tuple[int, int, int, int]:
+        # All addresses moved by a word take other banks, as many lanes each; moved by a sector they take as many.
+        unit = BANK_BYTES if what == "banks" else SECTOR_BYTES
+        moved = addresses - addresses[0] // unit * unit
+        key = (what, width, active.tobytes(), moved.tobytes())
+        found = self._figures_of.get(key)
+        if found is None:
+            count = _banks_of if what == "banks" else _sectors_of
+            found = self._figures_of[key] = count(moved, width, active)
+        return found
 
     def compute(self, expr: PrimExpr, mask: Mask, lanes: Lanes) -> None:
         """Count the operations of an expression in the lanes of `mask`."""
@@ -153,26 +172,25 @@ def _columns(addresses: Array, size: int) -> list[tuple[Array, int]]:
     return [(addresses[:, at], size) for at in range(width)]
 
 
-def _count_banks(row: AccessCost, addresses: Array, width: int, active: Array) -> None:
+def _banks_of(addresses: Array, width: int, active: Array) -> tuple[int, int, int, int]:
+    """Return how many groups of lanes there are, how often they ask the banks together, and the most one asks one."""
     group = active // max(1, WARP * BANK_BYTES // max(width, BANK_BYTES))
     words = addresses[:, None] // BANK_BYTES + np.arange(max(1, width // BANK_BYTES))
     groups, words = _distinct(np.broadcast_to(group[:, None], words.shape).reshape(-1), words.reshape(-1))
     counts = np.bincount(groups * BANKS + words % BANKS)
     degrees = np.pad(counts, (0, -len(counts) % BANKS)).reshape(-1, BANKS).max(axis=1)
-    row.parts += int((degrees > 0).sum())
-    row.degrees += int(degrees.sum())
-    row.worst = max(row.worst, int(degrees.max()))
+    return int((degrees > 0).sum()), int(degrees.sum()), int(degrees.max()), 0
 
 
-def _count_sectors(row: AccessCost, addresses: Array, width: int, warps: Array) -> None:
-    ends = addresses + width - 1
+def _sectors_of(addresses: Array, width: int, active: Array) -> tuple[int, int, int, int]:
+    """Return how many sectors are moved, for how many warps, how many would do, and the bytes that are asked for."""
+    warps, ends = active // WARP, addresses + width - 1
     sectors = np.concatenate([addresses, ends]) // SECTOR_BYTES
-    row.sectors += len(_distinct(np.concatenate([warps, warps]), sectors)[0])
+    moved = len(_distinct(np.concatenate([warps, warps]), sectors)[0])
     asked, _ = _distinct(warps, addresses)
     bytes_of_warp = np.bincount(asked) * width
-    row.warps += len(np.unique(warps))
-    row.ideal_sectors += int((-(-bytes_of_warp // SECTOR_BYTES)).sum())
-    row.wanted_bytes += int(bytes_of_warp.sum())
+    ideal = int((-(-bytes_of_warp // SECTOR_BYTES)).sum())
+    return moved, len(np.unique(warps)), ideal, int(bytes_of_warp.sum())
 
 
 def _distinct(groups: Array, places: Array) -> tuple[Array, Array]:
