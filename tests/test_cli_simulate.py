@@ -64,3 +64,50 @@ def test_another_kind_of_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     path = written(tmp_path, "a tile that is turned around")
     assert main(["run", path, "--simulate", "--profile"]) == BAD_USAGE
     assert "--profile and --simulate do not go together" in capsys.readouterr().err
+
+
+TWO = """# from tvm.script import ir as I
+# from tvm.script import tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def doubled(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        tx = T.launch_thread("threadIdx.x", 64)
+        B[tx] = A[tx] * T.float32(2)
+
+    @T.prim_func(s_tir=True)
+    def turned(a: T.handle, B: T.Buffer((64,), "float32")):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "float32")
+        tx = T.launch_thread("threadIdx.x", 64)
+        S = T.alloc_shared((64,), "float32")
+        if tx < n:
+            S[tx] = A[tx]
+        T.tvm_storage_sync("shared")
+        B[tx] = S[63 - tx]
+"""
+
+
+def test_without_an_entry_all_functions_that_launch_are_simulated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "two.py"
+    path.write_text(TWO, encoding="utf-8")
+    given = ["run", str(path), "--simulate", "--in-process", "--json", "--outputs", str(tmp_path / "out.npz")]
+    assert main([*given, "--sizes", "n=64"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["entry"], found["is_clean"]) == ("doubled, turned", True)
+    assert found["launches"] == ["1 block of 64 threads by `doubled`", "1 block of 64 threads by `turned`"]
+    assert [item["name"] for item in found["written"]] == ["doubled.B", "turned.B"]
+    assert found["roofline"]["global_bytes"] == 2 * 64 * 8
+    with np.load(tmp_path / "out.npz") as outputs:
+        assert {*outputs.files} == {"out_0", "out_1"}
+    # The second function alone is at fault.
+    path.write_text(TWO.replace('        T.tvm_storage_sync("shared")\n', ""), encoding="utf-8")
+    assert main([*given, "--sizes", "n=64"]) == DIAGNOSED
+    found = json.loads(capsys.readouterr().out)
+    assert {item["code"] for item in found["problems"]} == {"GP001"}
+    assert main(["run", str(path), "--simulate", "--in-process", "--entry", "doubled"]) == 0
+    assert main(["run", str(path), "--simulate", "--in-process", "--sizes", "m=3"]) != 0
+    assert "no symbolic dimension `m`" in capsys.readouterr().err

@@ -163,6 +163,19 @@ def is_scheduled(function: PrimFunc) -> bool:
 
 def entries(module: IRModule) -> Iterator[str]:
     """Yield the names of the functions that can be simulated, hosts before the kernels that they call."""
+    names, inner = _simulable(module)
+    yield from (name for name in names if name not in inner)
+    yield from (name for name in names if name in inner)
+
+
+def hosts(module: IRModule) -> tuple[str, ...]:
+    """Return the names of the functions that can be simulated and that no other one of them calls."""
+    names, inner = _simulable(module)
+    return tuple(name for name in names if name not in inner)
+
+
+def _simulable(module: IRModule) -> tuple[list[str], set[str]]:
+    """Return the functions that can be simulated, in their order, and those that are called by name."""
     names = [var.name for var, function in module.prim_funcs if launches(function, module) or is_scheduled(function)]
     inner = {
         node.args[0].value
@@ -170,5 +183,4 @@ def entries(module: IRModule) -> Iterator[str]:
         for node in preorder(function.body)
         if isinstance(node, Intrinsic) and called(node, module) is not None and isinstance(node.args[0], StringImm)
     }
-    yield from (name for name in names if name not in inner)
-    yield from (name for name in names if name in inner)
+    return names, inner
