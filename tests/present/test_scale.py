@@ -2,10 +2,13 @@
 
 from collections import Counter
 
+from relax_core.engine.protocol import PipelineOf, Program, StageOf
+from relax_core.engine.session import Session
 from relax_core.present.diffs.diff import diff_texts, line_counts
 from relax_core.present.drawings.graph import function_graph
-from relax_core.present.models import Graph
+from relax_core.present.models import DiffSide, Graph
 from tests.counting import lines_of
+from tests.engine.asking import ask
 from tests.present.programs import facts_of, parsed
 
 
@@ -72,3 +75,37 @@ def test_a_long_text_is_compared_as_a_short_one() -> None:
     assert all(row.after is not None for row in diff.rows)
     shown = ["".join(token.text for token in row.after.tokens) for row in diff.rows if row.after is not None]
     assert shown == after
+
+
+LOWERING = "LegalizeOps, ToNonDataflow, RemovePurityChecking, CallTIRRewrite"
+
+
+def lowered(count: int) -> tuple[Session, StageOf]:
+    """Run passes of which the last one makes three bindings of each one, and ask what it did."""
+    session = Session()
+    that = Program(name="chain.py", text=chain(count), pipeline=LOWERING)
+    ask(session, PipelineOf(that))
+    return session, StageOf(that, 4)
+
+
+def words_of(side: DiffSide | None) -> list[str]:
+    return "".join(token.text for token in side.tokens).split() if side is not None else []
+
+
+def test_a_line_stands_beside_what_became_of_it_however_many_lines_a_pass_made_of_it() -> None:
+    rows = ask(*lowered(100)).diff.rows
+    pairs = [(words_of(row.before), words_of(row.after)) for row in rows]
+    changed = [(before, after) for before, after in pairs if before and after and before != after]
+    assert [before[0] for before, _ in changed] == [f"v{number}" for number in range(100)]
+    assert all(after[:2] == [before[0], "="] and after[2].startswith("alloc") for before, after in changed)
+    assert sum(row.before is None for row in rows) == 200
+
+
+def test_the_texts_of_a_stage_are_compared_in_linear_time() -> None:
+    def cost(count: int) -> int:
+        session, message = lowered(count)
+        return lines_of(lambda: ask(session, message))
+
+    cost(10)
+    # Pairing by likeness alone would make this 16.
+    assert cost(800) / cost(200) < 5

@@ -1,38 +1,32 @@
 """Diff of two texts side by side: lines paired, changed tokens marked, moved lines found by origins."""
 
 import re
-from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from functools import cache
-from itertools import zip_longest
 from typing import Final, TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.code import joined, tokenize
-from relax_core.present.diffs.likeness import ALIKE, Likeness, common
+from relax_core.present.diffs.align import (
+    LineOrigins,
+    LinePair,
+    align_by_name,
+    align_by_origin,
+    are_alike,
+    differing_ranges,
+)
+from relax_core.present.diffs.likeness import Likeness, common
 from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.printer.printed import Printed
 from relax_core.source import Source
 
-_PAIRED_LIMIT = 4_000
-"""Above this product of line counts, the lines of a block are paired in order and not by similarity."""
-_MATCHED_LIMIT = 250_000
-"""Up to this product of line counts lines are matched by `SequenceMatcher`, which finds more."""
 _FOLD_FROM, _CONTEXT = 12, 3
+_BINDS = " = "
+"""A line with this binds a value: what is bound may get another name, a function or a branch does not become one."""
 _WORD = re.compile(r"\w+|\W")
-_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
-_DEFINITION = re.compile(r"\s*(?:def +)?\w+(?= ?[:=(])")
-"""The name that a line binds or defines; a function is told from a variable by its keyword."""
-_Relation: TypeAlias = Callable[[int, int], bool]
-_Pair: TypeAlias = tuple[int | None, int | None]
-_Range: TypeAlias = tuple[int, int]
-_Difference: TypeAlias = tuple[int, int, int, int]
-"""Half-open ranges: of the old lines, then of the new ones."""
 _Moved: TypeAlias = tuple[frozenset[int], frozenset[int]]
 """Old lines, and new ones."""
 _NONE_MOVED: Final[_Moved] = (frozenset(), frozenset())
@@ -61,7 +55,8 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
     """Compare two printed modules; a line that a pass carried elsewhere is `moved`."""
     old, new = _lines(before), _lines(after)
     likeness = Likeness()
-    pairs = _align([line.text for line in old], [line.text for line in new], likeness, _successors(old, new, log))
+    texts = [line.text for line in old], [line.text for line in new]
+    pairs = align_by_origin(*texts, _origins(old, new, log), likeness)
     moved = _moved(old, new, pairs, log, likeness)
     rows = tuple(_row(pair, old, new, likeness, moved) for pair in pairs)
     marks = [(row.before.mark if row.before else None, row.after.mark if row.after else None) for row in rows]
@@ -88,15 +83,15 @@ def diff_texts(before_title: str, before: str, after_title: str, after: str, *, 
         for side, item in (("a", before), ("b", after))
     )
     likeness = Likeness()
-    pairs = _align_named([line.text for line in old], [line.text for line in new], likeness)
+    pairs = align_by_name([line.text for line in old], [line.text for line in new], likeness)
     rows = tuple(_row(pair, old, new, likeness) for pair in pairs)
     return Diff(before_title, after_title, rows, _folds(rows), is_unchanged=before == after)
 
 
 def line_counts(before: str, after: str) -> tuple[int, int]:
     """Count the lines that only `after` has and those that only `before` has; a changed line counts in both."""
-    pairs = _blocks(before.splitlines(), after.splitlines())
-    return sum(d - c for _, _, c, d in pairs), sum(b - a for a, b, _, _ in pairs)
+    ranges = differing_ranges(before.splitlines(), after.splitlines())
+    return sum(d - c for _, _, c, d in ranges), sum(b - a for a, b, _, _ in ranges)
 
 
 def _cut(text: str) -> list[tuple[str, tuple[Token, ...]]]:
@@ -131,192 +126,26 @@ def _begun(text: str, page: Page) -> list[list[tuple[int, Node]]]:
     return begun
 
 
-def _blocks(old: list[str], new: list[str]) -> list[_Difference]:
-    """Return the ranges `(old from, old to, new from, new to)` that differ."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    return _merged(_differences(old, new, (start, len(old) - end), (start, len(new) - end)))
+def _origins(old: list[_Line], new: list[_Line], log: RewriteLog) -> LineOrigins:
+    """Return for each new line the old ones whose binding or function became what it shows."""
+    line_of = {node: number for number, line in enumerate(old) for node in line.nodes[:1]}
+    sure: dict[int, list[int]] = {}
+    others: dict[int, list[int]] = {}
+    for number, line in enumerate(new):
+        found = (line_of.get(item) for node in line.nodes[:1] for item in log.ancestry(node))
+        known = [item for item in found if item is not None]
+        name = line.text.split()[:1]
+        same = [item for item in known if old[item].text.split()[:1] == name]
+        if same:
+            sure[number] = same
+        elif _BINDS in line.text:
+            others[number] = [item for item in known if _BINDS in old[item].text]
+    taken = {item for same in sure.values() for item in same}
+    likely = {number: [item for item in known if item not in taken] for number, known in others.items()}
+    return LineOrigins(sure, likely)
 
 
-def _differences(old: list[str], new: list[str], left: _Range, right: _Range) -> Iterator[_Difference]:
-    """Yield the differences of two ranges; long ones are anchored at lines that occur once.
-
-    `SequenceMatcher` is quadratic where lines repeat, as the `alloc` and `call` lines of a lowered program do.
-    """
-    (a, b), (c, d) = left, right
-    if (b - a) * (d - c) <= _MATCHED_LIMIT:
-        matcher = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False)
-        yield from ((a + i, a + j, c + k, c + m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal")
-        return
-    anchors = _anchors(old[a:b], new[c:d])
-    if not anchors:
-        yield a, b, c, d
-        return
-    i, k = a, c
-    for old_line, new_line in (*((a + x, c + y) for x, y in anchors), (b, d)):
-        if (old_line, new_line) != (i, k):
-            yield from _differences(old, new, (i, old_line), (k, new_line))
-        i, k = old_line + 1, new_line + 1
-
-
-def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
-    """Return the longest chain of lines that occur once in each text (Cohen's patience diff); O(n log n)."""
-    old_count, new_count = Counter(old), Counter(new)
-    place = {line: number for number, line in enumerate(new) if new_count[line] == 1}
-    piles: list[int] = []
-    tops: list[tuple[int, int]] = []
-    below: dict[tuple[int, int], tuple[int, int] | None] = {}
-    for number, line in enumerate(old):
-        if old_count[line] != 1 or line not in place:
-            continue
-        pair = (number, place[line])
-        pile = bisect_left(piles, pair[1])
-        below[pair] = tops[pile - 1] if pile else None
-        piles[pile : pile + 1] = [pair[1]]
-        tops[pile : pile + 1] = [pair]
-    chain: list[tuple[int, int]] = []
-    last = tops[-1] if tops else None
-    while last is not None:
-        chain.append(last)
-        last = below[last]
-    return chain[::-1]
-
-
-def _merged(differences: Iterator[_Difference]) -> list[_Difference]:
-    """Join differences that touch."""
-    merged: list[_Difference] = []
-    for a, b, c, d in differences:
-        if merged and merged[-1][1] == a and merged[-1][3] == c:
-            merged[-1] = (merged[-1][0], b, merged[-1][2], d)
-        else:
-            merged.append((a, b, c, d))
-    return merged
-
-
-def _successors(old: list[_Line], new: list[_Line], log: RewriteLog) -> _Relation:
-    """Return a predicate: does a new line show what became of the binding or function of an old one?"""
-
-    @cache
-    def ancestry(number: int) -> frozenset[Node]:
-        return frozenset(item for node in new[number].nodes[:1] for item in log.ancestry(node))
-
-    def is_successor(a: int, b: int) -> bool:
-        is_alike = old[a].text.split()[:1] == new[b].text.split()[:1]
-        return is_alike and any(node in ancestry(b) for node in old[a].nodes[:1])
-
-    return is_successor
-
-
-def _align_named(old: list[str], new: list[str], likeness: Likeness) -> list[_Pair]:
-    """Pair line numbers of two texts without nodes: in a changed block lines that define one name are one line.
-
-    That leaves little to compare by similarity, which takes the longest by far in a module of a thousand bindings.
-    """
-    names = [
-        [_defined(line) or f"{side}{number}" for number, line in enumerate(lines)]
-        for side, lines in (("\n", old), ("\r", new))
-    ]
-    words_of = cache(_WORD_OR_SIGN.findall)
-
-    def share(a: int, b: int) -> float:
-        return _words_alike(words_of(old[a]), words_of(new[b]), likeness)
-
-    pairs: list[_Pair] = []
-    i = j = 0
-    for a, b, c, d in _blocks(old, new):
-        pairs += zip(range(i, a), range(j, c), strict=True)
-        x, y = a, c
-        # A name of one line of the block in each text; a line without one has a name that the other text lacks.
-        for left, right in (*_anchors(names[0][a:b], names[1][c:d]), (b - a, d - c)):
-            pairs += _pair_block(range(x, a + left), range(y, c + right), share)
-            x, y = a + left + 1, c + right + 1
-            if x <= b:
-                pairs.append((x - 1, y - 1))
-        i, j = b, d
-    pairs += zip(range(i, len(old)), range(j, len(new)), strict=True)
-    return pairs
-
-
-def _defined(line: str) -> str:
-    """Return what a line defines, "" for nothing."""
-    found = _DEFINITION.match(line)
-    return found[0].lstrip() if found is not None else ""
-
-
-def _align(old: list[str], new: list[str], likeness: Likeness, is_successor: _Relation) -> list[_Pair]:
-    """Pair line numbers; `None` stands for a line that the other side does not have."""
-
-    def share(a: int, b: int) -> float:
-        # A successor stands beside its origin, however few words they share.
-        return 2.0 if is_successor(a, b) else _texts_alike(old[a], new[b], likeness)
-
-    pairs: list[_Pair] = []
-    i = j = 0
-    for a, b, c, d in _blocks(old, new):
-        pairs += zip(range(i, a), range(j, c), strict=True)
-        pairs += _pair_block(range(a, b), range(c, d), share)
-        i, j = b, d
-    pairs += zip(range(i, len(old)), range(j, len(new)), strict=True)
-    return pairs
-
-
-def _pair_block(left: range, right: range, share: Callable[[int, int], float]) -> list[_Pair]:
-    """Pair the lines of a changed block by similarity, in order."""
-    pairs: list[_Pair] = []
-    if not left or not right or len(left) * len(right) > _PAIRED_LIMIT:
-        return list(zip_longest(left, right))
-    best = _best_pairs([[share(a, b) for b in right] for a in left])
-    i = j = 0
-    for a, b in [*best, (len(left), len(right))]:
-        pairs += [(left[n], None) for n in range(i, a)]
-        pairs += [(None, right[n]) for n in range(j, b)]
-        if a < len(left):
-            pairs.append((left[a], right[b]))
-        i, j = a + 1, b + 1
-    return pairs
-
-
-def _best_pairs(likeness: list[list[float]]) -> list[tuple[int, int]]:
-    """Choose an increasing sequence of pairs with the greatest total similarity, none below the limit."""
-    rows, columns = len(likeness), len(likeness[0])
-    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
-    for i in reversed(range(rows)):
-        for j in reversed(range(columns)):
-            value = likeness[i][j]
-            taken = value + best[i + 1][j + 1] if value >= ALIKE else 0.0
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], taken)
-    pairs: list[tuple[int, int]] = []
-    i = j = 0
-    while i < rows and j < columns:
-        if best[i][j] == best[i + 1][j]:
-            i += 1
-        elif best[i][j] == best[i][j + 1]:
-            j += 1
-        else:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-    return pairs
-
-
-def _texts_alike(a: str, b: str, likeness: Likeness) -> float:
-    a, b = a.strip(), b.strip()
-    if not a or not b or a.startswith("def ") != b.startswith("def "):
-        return 1.0 if a == b else 0.0
-    return likeness.share(a, b)
-
-
-def _words_alike(a: list[str], b: list[str], likeness: Likeness) -> float:
-    """Compare lines by words and signs, which takes a tenth of the time that characters take."""
-    if not a or not b or (a[0] == "def") != (b[0] == "def"):
-        return 1.0 if a == b else 0.0
-    return likeness.share(a, b)
-
-
-def _moved(old: list[_Line], new: list[_Line], pairs: list[_Pair], log: RewriteLog, likeness: Likeness) -> _Moved:
+def _moved(old: list[_Line], new: list[_Line], pairs: list[LinePair], log: RewriteLog, likeness: Likeness) -> _Moved:
     """Find unpaired lines of both sides that are one line moved: by origin, or by equal text."""
     gone = [a for a, b in pairs if a is not None and b is None]
     come = [b for a, b in pairs if a is None and b is not None]
@@ -340,10 +169,12 @@ def _moved(old: list[_Line], new: list[_Line], pairs: list[_Pair], log: RewriteL
 
 
 def _is_same_kind(old: _Line, new: _Line, likeness: Likeness) -> bool:
-    return old.text.split()[:1] == new.text.split()[:1] or _texts_alike(old.text, new.text, likeness) >= ALIKE
+    return old.text.split()[:1] == new.text.split()[:1] or are_alike(old.text, new.text, likeness)
 
 
-def _row(pair: _Pair, old: list[_Line], new: list[_Line], likeness: Likeness, moved: _Moved = _NONE_MOVED) -> DiffRow:
+def _row(
+    pair: LinePair, old: list[_Line], new: list[_Line], likeness: Likeness, moved: _Moved = _NONE_MOVED
+) -> DiffRow:
     a, b = pair
     if a is not None and b is not None:
         if old[a].text == new[b].text:
