@@ -30,6 +30,7 @@ LATE = frozenset(
         "relax_core.cli.integration.debugging.server",
         "relax_core.cli.integration.language.server",
         "relax_core.cli.integration.progress",
+        "relax_core.cli.integration.serving.server",
         "relax_core.cli.integration.watching",
         "relax_core.cli.opening",
         "relax_core.cli.patches",

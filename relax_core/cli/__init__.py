@@ -25,6 +25,7 @@
                                        [--as-in reported --visits memo_body|args_first --visit-limit N]
     python -m relax_core ops    [NAME] [--json | --markdown] [--packed]
     python -m relax_core explain NAME... [--json]
+    python -m relax_core serve  [--host H] [--port 8502] [--allow-host NAME]... [--processes N] [--seconds S]
     python -m relax_core lesson check|handout|slides|codes PATH... [--answers]
 
 Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed

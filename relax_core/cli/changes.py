@@ -48,6 +48,13 @@ def changed_program(engine: Engine, program: Program, options: argparse.Namespac
     return program
 
 
+def named_file(text: str) -> str:
+    """Return the path of the file that a change sets a variable to, empty if it names none."""
+    parts = _SET.fullmatch(text)
+    file = None if parts is None else _FILE.fullmatch(parts["text"])
+    return "" if file is None else file["path"]
+
+
 def _change(engine: Engine, program: Program, text: str, *, is_in_place: bool) -> ChangeAt | Failure:
     parts = _SET.fullmatch(text)
     if parts is None:

@@ -120,7 +120,7 @@ _GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] =
     (("partition", "match", "devices", "origins", "ops", "explain"), lambda command: reports.add_reports(command)),
     (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
     (("report",), lambda command: report.add_report(command)),
-    (("open", "lsp", "dap"), lambda command: app.add_app(command)),
+    (("open", "lsp", "dap", "serve"), lambda command: app.add_app(command, parser)),
     (("completion",), lambda command: completion.add_completion(command, parser)),
     (("lesson",), lambda command: lessons.add_lessons(command)),
 )

@@ -328,9 +328,11 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
 def _say_result(ran: Executed, options: argparse.Namespace) -> int:
     if options.json:
         say(_json_of(ran))
-        if not ran.rendered:
-            return 0
-        return LIMIT if ran.is_limit else DIAGNOSED
+        if ran.rendered:
+            return LIMIT if ran.is_limit else DIAGNOSED
+        if options.outputs:
+            write_bytes(options.outputs, ran.archive)
+        return 0
     for line in ran.output:
         say(line)
     if ran.stand_ins:

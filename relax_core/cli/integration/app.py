@@ -1,4 +1,4 @@
-"""The commands `open`, which starts the app, on a program, a recording or its own samples, and `lsp` and `dap`."""
+"""The commands that serve: `open` the browser, which shows the app, `lsp` and `dap` an editor, `serve` scripts."""
 
 import argparse
 import importlib.util
@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 import webbrowser
+from collections.abc import Callable
 from typing import Final
 
 from relax_core.cli import opening, run_files
 from relax_core.cli.integration.debugging import server as debugging_server
 from relax_core.cli.integration.language import server
+from relax_core.cli.integration.serving import server as scripts_server
 from relax_core.cli.terminal import Commands, Engine, UsageError, read_text, say
 from relax_core.diagnostics import plural
 from relax_core.engine.files import printable
@@ -29,8 +31,8 @@ _START_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.1
 
 
-def add_app(command: Commands) -> None:
-    """Add the command."""
+def add_app(command: Commands, parser: Callable[[], argparse.ArgumentParser]) -> None:
+    """Add the commands; `parser` makes the one whose commands `serve` carries out."""
     app = command("open", "Start the app, on a program or a recording, and open the browser.", _open)
     what = "a program, a folder of numbered dumps, a log, a zip of either, or a trace (default: the app's samples)"
     app.add_argument("file", nargs="?", default="", metavar="PATH", help=what)
@@ -41,6 +43,20 @@ def add_app(command: Commands) -> None:
 
     command("lsp", "Serve an editor: the language server, on standard input and output.", _serve_editor)
     command("dap", "Serve an editor: the debug adapter, on standard input and output.", _debug_for_editor)
+
+    def serve(_engine: Engine, options: argparse.Namespace) -> int:
+        return scripts_server.serve(options, parser())
+
+    made = command("serve", "Serve scripts: the commands that print JSON as requests of HTTP.", serve)
+    made.add_argument("--host", default=_ADDRESS, metavar="H", help=f"the address to listen at (default: {_ADDRESS})")
+    made.add_argument("--port", type=int, default=8502, help="the port; 0: any that is free (default: 8502)")
+    names = "a name of this machine that requests may be meant for, behind a proxy for example"
+    made.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
+    made.add_argument("--processes", type=int, default=0, metavar="N", help="how many commands run at a time")
+    made.add_argument("--waiting", type=int, default=16, metavar="N", help="how many more wait (default: 16)")
+    most = "what a command may take, beside the limits of each step of it (default: 600)"
+    made.add_argument("--seconds", type=float, default=600.0, metavar="S", help=most)
+    made.set_defaults(in_process=True)
 
 
 def _open(_engine: Engine, options: argparse.Namespace) -> int:

@@ -9,21 +9,8 @@ from relax_core.cli.terminal import Commands, Engine, say
 _SHELLS: Final = ("bash", "zsh", "tcsh")
 FILES: Final = frozenset(
     (
-        *(
-            "after",
-            "before",
-            "constants",
-            "diff",
-            "dump",
-            "file",
-            "files",
-            "given",
-            "inputs",
-            "notes",
-            "output",
-            "outputs",
-        ),
-        *("notes", "pass_file", "pattern", "report", "reports", "reproducer", "rules", "table", "trace"),
+        *("after", "before", "chrome_trace", "constants", "diff", "dump", "file", "files", "given", "inputs", "notes"),
+        *("output", "outputs", "pass_file", "pattern", "report", "reports", "reproducer", "rules", "table", "trace"),
     )
 )
 """The arguments that are paths."""

@@ -1,0 +1,1 @@
+"""The commands as requests of HTTP, with JSON in and out, for scripts."""
