@@ -1,7 +1,7 @@
 """One program and all that is computed from it, and how its nodes are shown."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from relax_core.check.infer import infer
 from relax_core.engine.programs.compilation import Compilation
@@ -10,10 +10,12 @@ from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.programs.runs import Runs
 from relax_core.engine.programs.spelling import relay_words
 from relax_core.engine.protocol import Program
+from relax_core.engine.recent import Recent
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
+from relax_core.present.diffs.diff import Page, page_of
 from relax_core.present.drawings.faults import NO_FAULTS, Faults
 from relax_core.present.drawings.flow import GraphContext
 from relax_core.present.nodes.inspector import InspectorContext
@@ -26,6 +28,8 @@ from relax_core.printer.types import TypePrinter
 from relax_core.vm.recording.trace import Trace
 
 T = TypeVar("T")
+_PAGE_COUNT: Final = 3
+"""Of how many stages the lines are kept; those of a large one take several megabytes."""
 
 
 class OpenProgram:
@@ -39,6 +43,7 @@ class OpenProgram:
         self.runs = Runs(self.compilation)
         self._text_of_node: dict[int, Mapping[Node, str]] = {}
         self._answers: dict[object, Any] = {}
+        self._pages: Recent[int, Page] = Recent(_PAGE_COUNT)
         self.inside: tuple[object, Any] | None = None
         """The latest run inside a kernel, and which one that is."""
 
@@ -47,6 +52,11 @@ class OpenProgram:
         if request not in self._answers:
             self._answers[request] = make()
         return cast("T", self._answers[request])
+
+    def page(self, stage: int) -> Page:
+        """Return the lines of a stage's text: those behind one pass are those before the next."""
+        compilation = self.compilation
+        return self._pages.remembered(stage, lambda: page_of(compilation.printed(stage), compilation.index(stage)))
 
     def recording(self, trace: Trace) -> Recording:
         """Return the trace with what its presentation needs."""

@@ -1,5 +1,7 @@
 """Answers about single rewrites of a stage: the module before and after one, and what the others make without it."""
 
+from dataclasses import replace
+
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
@@ -10,8 +12,7 @@ from relax_core.engine.screens.text_views import NO_LOG
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
 from relax_core.passes.single_rewrites import after_rewrites, single_rewrites, without_rewrite
-from relax_core.present.code import header_length
-from relax_core.present.diffs.diff import Page, diff_pages
+from relax_core.present.diffs.diff import diff_pages, page_of
 from relax_core.present.problems import problems_of
 
 
@@ -36,11 +37,19 @@ def _compared(message: RewriteOf, opened: OpenProgram) -> RewriteView:
         earlier = max((item for item in numbers if item < number), default=0)
         before = _module(after_rewrites(stage, earlier))
         titles = f"Before rewrite {number}", f"After rewrite {number}"
-    pages = _page(titles[0], before, message.stage, opened), _page(titles[1], _module(made), message.stage, opened)
-    text = pages[1].printed.text
+    texts = tuple(opened.compilation.text_of(module) for module in (before, _module(made)))
+    # What the modules share with the stage before has the numbers there.
+    index = opened.compilation.index(message.stage - 1)
+    pages = tuple(replace(page_of(text, index), title=title) for text, title in zip(texts, titles, strict=True))
     rule = stage.log.replacements[number - 1].rule
     return RewriteView(
-        number, rule, diff_pages(*pages, NO_LOG), text, numbers, problems_of(made.diagnostics), message.is_left_out
+        number,
+        rule,
+        diff_pages(pages[0], pages[1], NO_LOG),
+        texts[1].text,
+        numbers,
+        problems_of(made.diagnostics),
+        message.is_left_out,
     )
 
 
@@ -53,9 +62,3 @@ def _module(made: Stage) -> IRModule:
     if made.is_failed and made.rejected is None:
         raise CompileError(made.diagnostics)
     return made.left_module
-
-
-def _page(title: str, module: IRModule, stage: int, opened: OpenProgram) -> Page:
-    """Return the page of a module between two stages: what it shares with the stage before has the numbers there."""
-    printed = opened.compilation.text_of(module)
-    return Page(title, printed, opened.compilation.index(stage - 1), header_length(printed.text))

@@ -26,8 +26,8 @@ from relax_core.engine.replies import Appearances, Stages, StageView, Text
 from relax_core.engine.screens import text_views
 from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
-from relax_core.present.code import header_length, printed_code, printed_text
-from relax_core.present.diffs.diff import Page, diff_pages
+from relax_core.present.code import printed_code, printed_text
+from relax_core.present.diffs.diff import diff_pages
 from relax_core.present.diffs.patch import patch_of
 from relax_core.present.diffs.structure import StructureText, structure
 from relax_core.present.drawings.faults import NO_FAULTS
@@ -87,11 +87,8 @@ def stage(message: StageOf, context: RequestContext) -> StageView:
     is_refused = number > 0 and known[number - 1].left_module is not known[number - 1].after
     left = "Ill-formed after" if is_refused else "After"
     titles = (f"Before · {names[previous]}", f"{left} · {names[number]}") if number else (names[0], "")
-    diff = diff_pages(
-        Page(titles[0], before, opened.compilation.index(previous), header_length(before.text)),
-        Page(titles[1], after, opened.compilation.index(number), header_length(after.text)),
-        log,
-    )
+    pages = opened.page(previous), opened.page(number)
+    diff = diff_pages(replace(pages[0], title=titles[0]), replace(pages[1], title=titles[1]), log)
     code = printed_text(after, opened.compilation.index(number), names[number])
     if number == 0:
         return StageView(text_views.SOURCE_DETAIL, diff, code)

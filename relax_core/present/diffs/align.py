@@ -25,7 +25,7 @@ _DEFINITION = re.compile(r"\s*(?:def +)?\w+(?= ?[:=(])")
 LinePair: TypeAlias = tuple[int | None, int | None]
 """`None` stands for a line that the other side does not have."""
 _Range: TypeAlias = tuple[int, int]
-_Difference: TypeAlias = tuple[int, int, int, int]
+LineRanges: TypeAlias = tuple[int, int, int, int]
 """Half-open ranges: of the old lines, then of the new ones."""
 _Relation: TypeAlias = Callable[[range, range], Iterable[tuple[int, int]]]
 """Gives the pairs of an old and a new line, of two ranges, that are one line."""
@@ -65,7 +65,7 @@ def align_by_name(old: Sequence[str], new: Sequence[str], likeness: Likeness) ->
     return _align(old, new, related, (frozenset(), frozenset()), likeness)
 
 
-def differing_ranges(old: Sequence[str], new: Sequence[str]) -> list[_Difference]:
+def differing_ranges(old: Sequence[str], new: Sequence[str]) -> list[LineRanges]:
     """Return the ranges `(old from, old to, new from, new to)` that differ."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -105,7 +105,7 @@ def _align(
     return pairs
 
 
-def _differences(old: Sequence[str], new: Sequence[str], left: _Range, right: _Range) -> Iterator[_Difference]:
+def _differences(old: Sequence[str], new: Sequence[str], left: _Range, right: _Range) -> Iterator[LineRanges]:
     """Yield the differences of two ranges; long ones are anchored at lines that occur once.
 
     `SequenceMatcher` is quadratic where lines repeat, as the `alloc` and `call` lines of a lowered program do.
@@ -152,9 +152,9 @@ def _longest_chain(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _merged(differences: Iterator[_Difference]) -> list[_Difference]:
+def _merged(differences: Iterator[LineRanges]) -> list[LineRanges]:
     """Join differences that touch."""
-    merged: list[_Difference] = []
+    merged: list[LineRanges] = []
     for a, b, c, d in differences:
         if merged and merged[-1][1] == a and merged[-1][3] == c:
             merged[-1] = (merged[-1][0], b, merged[-1][2], d)

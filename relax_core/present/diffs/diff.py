@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.present.code import joined, tokenize
+from relax_core.present.code import header_length, joined, tokenize
 from relax_core.present.diffs.align import (
     LineOrigins,
     LinePair,
@@ -20,7 +20,7 @@ from relax_core.present.diffs.align import (
 from relax_core.present.diffs.likeness import Likeness, common
 from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
 from relax_core.present.nodes.node_id import NodeIndex
-from relax_core.printer.printed import Printed
+from relax_core.printer.printed import NodeRange, Printed
 from relax_core.source import Source
 
 _FOLD_FROM, _CONTEXT = 12, 3
@@ -33,27 +33,41 @@ _NONE_MOVED: Final[_Moved] = (frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Page:
-    """A printed module with the numbers of its nodes."""
+class Line:
+    """A line of a text, with the nodes whose text begins on it, the largest first."""
 
-    title: str
-    printed: Printed
-    index: NodeIndex
-    header: int = 0
-    """How many characters at the top are not shown."""
-
-
-@dataclass(slots=True)
-class _Line:
     text: str
     tokens: tuple[Token, ...]
     nodes: tuple[Node, ...] = ()
     node: str = ""
+    """The id of the first of them that has one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """The text of a module without its head, by lines: one beside others, before one pass and behind another."""
+
+    text: str
+    lines: tuple[Line, ...]
+    title: str = ""
+
+
+def page_of(printed: Printed, index: NodeIndex) -> Page:
+    """Cut a printed module into lines, whose nodes have the ids of `index`."""
+    header = header_length(printed.text)
+    text = printed.text[header:]
+    begun = _begun(text, header, printed.ranges)
+    lines: list[Line] = []
+    for number, (line, tokens) in enumerate(_cut(text)):
+        nodes = tuple(node for _, node in sorted(begun[number], key=lambda found: -found[0]))
+        ids = (index.id_of(node) for node in nodes)
+        lines.append(Line(line, tokens, nodes, next(filter(None, ids), "")))
+    return Page(text, tuple(lines))
 
 
 def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
     """Compare two printed modules; a line that a pass carried elsewhere is `moved`."""
-    old, new = _lines(before), _lines(after)
+    old, new = before.lines, after.lines
     likeness = Likeness()
     texts = [line.text for line in old], [line.text for line in new]
     pairs = align_by_origin(*texts, _origins(old, new, log), likeness)
@@ -69,7 +83,7 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
         removed_count=sum(a == "removed" for a, _ in marks),
         changed_count=sum(b == "changed" for _, b in marks),
         moved_count=sum(b == "moved" for _, b in marks),
-        is_unchanged=before.printed.text[before.header :] == after.printed.text[after.header :],
+        is_unchanged=before.text == after.text,
     )
 
 
@@ -77,7 +91,7 @@ def diff_texts(before_title: str, before: str, after_title: str, after: str, *, 
     """Compare two texts that have no nodes; lines that are placed go by side and number, `a/1`, to be selected by."""
     old, new = (
         [
-            _Line(text, tokens, (), f"{side}/{number}" if is_placed else "")
+            Line(text, tokens, (), f"{side}/{number}" if is_placed else "")
             for number, (text, tokens) in enumerate(_cut(item), 1)
         ]
         for side, item in (("a", before), ("b", after))
@@ -101,32 +115,20 @@ def _cut(text: str) -> list[tuple[str, tuple[Token, ...]]]:
     return list(zip(lines, tokenize(text), strict=False))
 
 
-def _lines(page: Page) -> list[_Line]:
-    """Return the lines of a page, each with the nodes whose text begins on it, the largest first."""
-    whole = page.printed.text[page.header :]
-    begun = _begun(whole, page)
-    lines: list[_Line] = []
-    for number, (text, tokens) in enumerate(_cut(whole)):
-        nodes = tuple(node for _, node in sorted(begun[number], key=lambda found: -found[0]))
-        ids = (page.index.id_of(node) for node in nodes)
-        lines.append(_Line(text, tokens, nodes, next(filter(None, ids), "")))
-    return lines
-
-
-def _begun(text: str, page: Page) -> list[list[tuple[int, Node]]]:
+def _begun(text: str, header: int, ranges: tuple[NodeRange, ...]) -> list[list[tuple[int, Node]]]:
     """Return for every line the nodes that begin on it, with the lengths of their texts."""
     starts = Source("", text).line_starts
     begun: list[list[tuple[int, Node]]] = [[] for _ in starts]
     line = 0
     # Ranges are in the order of their starts.
-    for start, end, node in page.printed.ranges:
-        while line + 1 < len(starts) and start - page.header >= starts[line + 1]:
+    for start, end, node in ranges:
+        while line + 1 < len(starts) and start - header >= starts[line + 1]:
             line += 1
         begun[line].append((end - start, node))
     return begun
 
 
-def _origins(old: list[_Line], new: list[_Line], log: RewriteLog) -> LineOrigins:
+def _origins(old: Sequence[Line], new: Sequence[Line], log: RewriteLog) -> LineOrigins:
     """Return for each new line the old ones whose binding or function became what it shows."""
     line_of = {node: number for number, line in enumerate(old) for node in line.nodes[:1]}
     sure: dict[int, list[int]] = {}
@@ -145,7 +147,9 @@ def _origins(old: list[_Line], new: list[_Line], log: RewriteLog) -> LineOrigins
     return LineOrigins(sure, likely)
 
 
-def _moved(old: list[_Line], new: list[_Line], pairs: list[LinePair], log: RewriteLog, likeness: Likeness) -> _Moved:
+def _moved(
+    old: Sequence[Line], new: Sequence[Line], pairs: list[LinePair], log: RewriteLog, likeness: Likeness
+) -> _Moved:
     """Find unpaired lines of both sides that are one line moved: by origin, or by equal text."""
     gone = [a for a, b in pairs if a is not None and b is None]
     come = [b for a, b in pairs if a is None and b is not None]
@@ -168,12 +172,12 @@ def _moved(old: list[_Line], new: list[_Line], pairs: list[LinePair], log: Rewri
     return frozenset(from_), frozenset(to)
 
 
-def _is_same_kind(old: _Line, new: _Line, likeness: Likeness) -> bool:
+def _is_same_kind(old: Line, new: Line, likeness: Likeness) -> bool:
     return old.text.split()[:1] == new.text.split()[:1] or are_alike(old.text, new.text, likeness)
 
 
 def _row(
-    pair: LinePair, old: list[_Line], new: list[_Line], likeness: Likeness, moved: _Moved = _NONE_MOVED
+    pair: LinePair, old: Sequence[Line], new: Sequence[Line], likeness: Likeness, moved: _Moved = _NONE_MOVED
 ) -> DiffRow:
     a, b = pair
     if a is not None and b is not None:
@@ -186,7 +190,7 @@ def _row(
     return DiffRow(before, after)
 
 
-def _side(lines: list[_Line], number: int, mark: Mark, tokens: tuple[Token, ...] | None = None) -> DiffSide:
+def _side(lines: Sequence[Line], number: int, mark: Mark, tokens: tuple[Token, ...] | None = None) -> DiffSide:
     line = lines[number]
     return DiffSide(number + 1, mark, line.tokens if tokens is None else tokens, line.node)
 
