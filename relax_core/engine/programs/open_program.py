@@ -16,10 +16,13 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
 from relax_core.present.diffs.diff import Page, page_of
+from relax_core.present.drawings.drawing import Drawing
 from relax_core.present.drawings.faults import NO_FAULTS, Faults
 from relax_core.present.drawings.flow import GraphContext
+from relax_core.present.drawings.graph import draw_relax
 from relax_core.present.nodes.inspector import InspectorContext
 from relax_core.present.nodes.life import what_is
+from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.present.nodes.origins import Lines
 from relax_core.present.running.run import Recording
 from relax_core.printer.scalars import ScalarPrinter
@@ -28,8 +31,8 @@ from relax_core.printer.types import TypePrinter
 from relax_core.vm.recording.trace import Trace
 
 T = TypeVar("T")
-_PAGE_COUNT: Final = 3
-"""Of how many stages the lines are kept; those of a large one take several megabytes."""
+_KEPT_COUNT: Final = 3
+"""Of how many stages lines and drawings are kept; those of a large one take several megabytes."""
 
 
 class OpenProgram:
@@ -43,7 +46,8 @@ class OpenProgram:
         self.runs = Runs(self.compilation)
         self._text_of_node: dict[int, Mapping[Node, str]] = {}
         self._answers: dict[object, Any] = {}
-        self._pages: Recent[int, Page] = Recent(_PAGE_COUNT)
+        self._pages: Recent[int, Page] = Recent(_KEPT_COUNT)
+        self._drawings: Recent[tuple[NodeIndex, tuple[str, ...]], Drawing] = Recent(_KEPT_COUNT)
         self.inside: tuple[object, Any] | None = None
         """The latest run inside a kernel, and which one that is."""
 
@@ -57,6 +61,10 @@ class OpenProgram:
         """Return the lines of a stage's text: those behind one pass are those before the next."""
         compilation = self.compilation
         return self._pages.remembered(stage, lambda: page_of(compilation.printed(stage), compilation.index(stage)))
+
+    def drawing(self, facts: GraphContext, functions: tuple[str, ...]) -> Drawing:
+        """Draw functions of a stage, which `facts` tells of: what is behind one pass is before the next."""
+        return self._drawings.remembered((facts.index, functions), lambda: draw_relax(facts, functions))
 
     def recording(self, trace: Trace) -> Recording:
         """Return the trace with what its presentation needs."""

@@ -119,7 +119,8 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     reach(opened, message.stage, context)
     previous = max(message.stage - 1, 0)
     log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
-    return compare_graph(opened.facts(previous), opened.facts(message.stage), log, message.functions)
+    sides = opened.facts(previous), opened.facts(message.stage)
+    return compare_graph(*sides, log, message.functions, opened.drawing)
 
 
 def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:

@@ -332,9 +332,10 @@ class FlowDrawer:
     def _add(self, where: Node, look: Look, title: str, sub: str, cluster: str, ir: tuple[Node, ...]) -> str:
         key = f"{self.function}:{len(self._nodes)}"
         facts = self._facts
-        node = DrawNode(key, look, title, sub, "", cluster, self._group, ir)
-        node = replace(node, node=facts.index.id_of(where), line=facts.line_of(where), function=self.function)
-        self._nodes.append(node)
+        id_, line, function = facts.index.id_of(where), facts.line_of(where), self.function
+        self._nodes.append(
+            DrawNode(key, look, title, sub, "", cluster, self._group, ir, id_, line=line, function=function)
+        )
         self._owner_of[key] = self._owner
         for item in ir:
             self._key_of.setdefault(item, key)

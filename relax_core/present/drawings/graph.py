@@ -1,7 +1,7 @@
 """Graphs of functions and of changes, laid out, with the data that a component has per node."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from relax_core.diagnostics import plural
@@ -62,10 +62,19 @@ def module_graph(facts: GraphContext, opened: tuple[str, ...] = ()) -> Graph:
     return present(fold(marked, opened, VISIBLE_LIMIT, faulty(marked)))
 
 
-def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
-    """Present the change of a module by one pass; `functions` empty means those that changed."""
+def compare_graph(
+    before: GraphContext,
+    after: GraphContext,
+    log: RewriteLog,
+    functions: tuple[str, ...] = (),
+    draw: Callable[[GraphContext, tuple[str, ...]], Drawing] | None = None,
+) -> Graph:
+    """Present the change of a module by one pass; `functions` empty means those that changed.
+
+    `draw` draws one side, as `draw_relax` does: what is drawn behind one pass is drawn before the next.
+    """
     names = functions or changed_functions(before, after)
-    drawn = tuple(draw_relax(facts, names) for facts in (before, after))
+    drawn = tuple((draw or draw_relax)(facts, names) for facts in (before, after))
     if not names:
         return Graph(
             "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
