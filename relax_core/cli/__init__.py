@@ -18,7 +18,7 @@
                                        [--json]
     python -m relax_core bisect FILE [FILE...] [--passes P] [--values] [--relative R] [--absolute A] [--json]
     python -m relax_core compare A.npz B.npz | FILE FILE | FILE --stages 0 7
-    python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm|remarks|plan|steps]
+    python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm|remarks|plan|steps | --schedule S]
     python -m relax_core origins FILE [--line N | --stage S] [--passes P] [--json]
     python -m relax_core partition FILE --table T [--targets A,B] [--json | --markdown] [--fail-under C] [--diff OLD]
     python -m relax_core devices FILE [--default cpu] [--clone] [--json | --debug-print]

@@ -40,6 +40,7 @@ from relax_core.engine.protocol import (
     Program,
     Request,
     RewriteOf,
+    ScheduleOf,
     Script,
     StageOf,
 )
@@ -99,6 +100,11 @@ def add_programs(command: Commands) -> None:
     off = "transformations of kernels to switch off, by the names that `--as remarks` prints, with commas between"
     asm.add_argument("--without", default="", metavar="NAMES", help=off)
     asm.add_argument("--sizes", default="", metavar="n=64,m=8", help="symbols of a kernel; not for code")
+    by_hand = (
+        "apply these primitives to a kernel, the first one by default, and time it behind each; with commas between, "
+        "such as \"Split(block='C', loop='i', factors=[None, 8])\""
+    )
+    asm.add_argument("--schedule", default="", metavar="S", help=by_hand)
     asm.add_argument("--json", action="store_true", help="print one object per listing and line")
 
 
@@ -374,6 +380,8 @@ def _costs_asked(options: argparse.Namespace) -> Request[CostsView]:
 
 def _asm(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file)
+    if options.schedule:
+        return _schedule(engine, program, options)
     form = options.form or ("llvm" if options.kernel else "bytecode")
     off = tuple(name.strip() for name in options.without.split(",") if name.strip())
     asked = Asm(program, form, options.kernel, off, opening.sizes_in(options.sizes))
@@ -390,6 +398,16 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
                 return failed(listing)
         _say_listing(listing.code.text, form, kernel, options)
     return 0
+
+
+def _schedule(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+    if options.form or options.without:
+        raise UsageError("--schedule times a kernel behind its own steps: --as and --without do not go with it")
+    found = engine.request(ScheduleOf(program, options.kernel, opening.sizes_in(options.sizes), options.schedule))
+    if isinstance(found, Failure):
+        return failed(found)
+    say(msgspec.json.encode(found.without_diffs()).decode() if options.json else found.to_text())
+    return DIAGNOSED if found.problems or any(rung.problem for rung in found.rungs) else 0
 
 
 def _say_listing(text: str, form: str, kernel: str, options: argparse.Namespace) -> None:

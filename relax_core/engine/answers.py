@@ -94,6 +94,7 @@ from relax_core.engine.protocol import (
     RewriteOf,
     RunOf,
     SavedRunOf,
+    ScheduleOf,
     Script,
     SheetOf,
     StageOf,
@@ -107,6 +108,7 @@ from relax_core.engine.protocol import (
     WhyDeviceOf,
 )
 from relax_core.engine.reporting import measuring, reports
+from relax_core.engine.scheduling import scheduling
 from relax_core.engine.screens import (
     catalog_view,
     cost_views,
@@ -246,6 +248,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(Asm, lambda: listings.listing),
             _row(KernelOf, lambda: _kernel),
             _row(StepCostsOf, lambda: kernel_view.step_table),
+            _row(ScheduleOf, lambda: scheduling.schedule_table),
             _row(PlansOf, lambda: kernel_view.plans),
             _row(OriginsOf, lambda: _origins),
             _row(PartitionOf, lambda: _partition),

@@ -45,7 +45,7 @@ from relax_core.present.catalog_of.catalog_models import Catalog, Explanations, 
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
-from relax_core.present.kernel_models import KernelPlans, KernelView, StepTable
+from relax_core.present.kernel_models import KernelPlans, KernelView, ScheduleTable, StepTable
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status, Structure
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
@@ -262,6 +262,18 @@ class StepCostsOf(Request[StepTable], frozen=True):
     kernel: str = ""
     sizes: tuple[tuple[str, int], ...] = ()
     without: tuple[str, ...] = ()
+
+
+class ScheduleOf(Request[ScheduleTable], frozen=True):
+    """Apply the steps of a schedule to a kernel, and time it behind each of them, beside what the compiler makes of it.
+
+    `schedule` is a pipeline of primitives, such as `Split(block='C', loop='i', factors=[None, 8])`.
+    """
+
+    program: Program
+    kernel: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    schedule: str = ""
 
 
 class PlansOf(Request[KernelPlans], frozen=True):
@@ -490,6 +502,7 @@ AnyRequest: TypeAlias = (
     | Asm
     | KernelOf
     | StepCostsOf
+    | ScheduleOf
     | PlansOf
     | OriginsOf
     | FoundInStages

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.present.models import Diff, Token, Tone
+from relax_core.present.models import Diff, Problem, Token, Tone
 
 
 class KernelLine(msgspec.Struct, frozen=True, array_like=True):
@@ -109,6 +109,78 @@ class StepTable(msgspec.Struct, frozen=True):
         for name, row in zip(names[1:], self.rows, strict=True):
             lines.append(f"  {name:<{width}}  {duration(row.seconds)}  {row.factor:6.2f}x  {row.words}")
         return "\n".join(lines)
+
+
+class Rung(msgspec.Struct, frozen=True):
+    """A kernel behind a step of a schedule, compiled as it stands there."""
+
+    step: str
+    """The step; empty for the kernel as it is written."""
+    text: str
+    """The kernel behind it, as TIR that reads back."""
+    seconds: float = 0.0
+    """A median; 0 if the kernel could not run."""
+    difference: float = 0.0
+    """The greatest one between its results and those of the kernel as it is written."""
+    has_same_bits: bool = True
+    problem: str = ""
+    """Why it could not run."""
+    diff: Diff | None = None
+    """Against the rung before."""
+
+    @property
+    def words(self) -> str:
+        """How the results differ, or why there are none."""
+        if self.problem:
+            return self.problem
+        if self.difference:
+            return f"differs by up to {self.difference:.2g}"
+        return "the same bits" if self.has_same_bits else "other bits, equal as float64"
+
+
+class ScheduleTable(msgspec.Struct, frozen=True):
+    """What each step of a schedule is worth: medians, all measured in one run."""
+
+    kernel: str
+    target: str
+    schedule: str
+    operations: int
+    """Of one call; 0 if they are not known."""
+    rungs: tuple[Rung, ...]
+    """The first one is the kernel as it is written."""
+    ours: Rung
+    """The kernel as it is written, with all transformations of the compiler."""
+    problems: tuple[Problem, ...] = ()
+    """Why the step behind the last rung was refused."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, Rung], ...]:
+        """All that was timed, with names."""
+        named = ((rung.step or "as it is written", rung) for rung in self.rungs)
+        return (*named, ("all transformations of the compiler", self.ours))
+
+    def without_diffs(self) -> "ScheduleTable":
+        """Return it for a reader who has the texts."""
+        plain = tuple(msgspec.structs.replace(rung, diff=None) for rung in self.rungs)
+        return msgspec.structs.replace(self, rungs=plain)
+
+    def factor(self, rung: Rung) -> float:
+        """Return how many times as fast it is as the kernel that is written; 0 if one of them did not run."""
+        return self.rungs[0].seconds / rung.seconds if rung.seconds else 0.0
+
+    def rate(self, rung: Rung) -> float:
+        """Return its operations in a second, in 10^9; 0 if they are not known."""
+        return self.operations / rung.seconds / 1e9 if rung.seconds else 0.0
+
+    def to_text(self) -> str:
+        """Write it as a table."""
+        width = max(len(name) for name, _ in self.rows)
+        lines = [f"{self.kernel} for {self.target}, results beside those of the kernel as it is written"]
+        for name, rung in self.rows:
+            rate = f"{self.rate(rung):8.2f} GFLOP/s  " if self.operations else ""
+            figures = f"{duration(rung.seconds)}  {self.factor(rung):8.2f}x  {rate}" if rung.seconds else ""
+            lines.append(f"  {name:<{width}}  {figures}{rung.words}")
+        return "\n".join((*lines, *(f"{item.severity}[{item.code}]: {item.message}" for item in self.problems)))
 
 
 class PlannedStage(msgspec.Struct, frozen=True):

@@ -51,6 +51,7 @@ from relax_core.engine.protocol import (
     RunOf,
     Samples,
     SavedRunOf,
+    ScheduleOf,
     SheetOf,
     StageOf,
     StepCostsOf,
@@ -89,6 +90,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         ReportOf: _COMPARISON,
         SimulateOf: _COMPARISON,
         StepCostsOf: _COMPARISON,
+        ScheduleOf: _COMPARISON,
     }
 )
 
@@ -123,7 +125,7 @@ def doing(message: object) -> str:
             return "running the passes"
         case Asm():
             return "compiling"
-        case StepCostsOf():
+        case StepCostsOf() | ScheduleOf():
             return "timing a kernel"
         case (
             Open()

@@ -9,7 +9,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import arguments
-from relax_core.engine.protocol import KernelOf, PlansOf, Progress, Report, StepCostsOf
+from relax_core.engine.protocol import KernelOf, PlansOf, Progress, Report, ScheduleOf, StepCostsOf
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
@@ -18,8 +18,9 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
 from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.plans import PlanStage, plan_stages
-from relax_core.jit.step_costs import Timed, step_costs
+from relax_core.jit.step_costs import step_costs
 from relax_core.jit.transforms.registry import SUMMARIES, without
+from relax_core.jit.ways import Timed
 from relax_core.present.code import without_header
 from relax_core.present.diffs.diff import diff_texts
 from relax_core.present.kernel_models import KernelPlans, KernelView, PlannedStage, SourceLine, StepRow, StepTable
@@ -39,7 +40,7 @@ def kernel_view(
     """
     executable = opened.compilation.executable(report, is_cancelled)
     name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = _sizes(message, name, function)
+    symbols, asked = sizes_of(message, name, function)
     chosen: dict[PrimVar, int | None] = {symbol: asked.get(symbol.name) for symbol in symbols}
     known = {symbol: value for symbol, value in chosen.items() if value is not None}
     views = kernel_views(
@@ -84,7 +85,7 @@ def step_table(message: StepCostsOf, context: RequestContext) -> StepTable:
     opened = context.opened_by(message.program)
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = _sizes(message, name, function)
+    symbols, asked = sizes_of(message, name, function)
     names = {symbol.name for symbol in symbols}
     sizes = {symbol: size for symbol, size in message.program.sizes if symbol in names} | asked
     off = without(message.without)
@@ -121,7 +122,7 @@ def plans(message: PlansOf, context: RequestContext) -> KernelPlans:
     opened = context.opened_by(message.program)
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = _sizes(message, name, function)
+    symbols, asked = sizes_of(message, name, function)
     engine = context.engine_of(opened)
     stages = plan_stages(
         function,
@@ -148,8 +149,8 @@ def _planned(stage: PlanStage, text: Callable[[PrimFunc], str]) -> PlannedStage:
     return PlannedStage(stage.transform, stage.reason, after, found)
 
 
-def _sizes(
-    message: KernelOf | StepCostsOf | PlansOf, name: str, function: PrimFunc
+def sizes_of(
+    message: KernelOf | StepCostsOf | PlansOf | ScheduleOf, name: str, function: PrimFunc
 ) -> tuple[tuple[PrimVar, ...], dict[str, int]]:
     """Return the symbols of a kernel, and the sizes that are asked for."""
     symbols, asked = tuple(shape_symbols(function)), dict(message.sizes)

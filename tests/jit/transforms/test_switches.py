@@ -9,8 +9,9 @@ from relax_core.diagnostics import CompileError, RunError
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions, Mode
-from relax_core.jit.step_costs import Timed, step_costs
+from relax_core.jit.step_costs import step_costs
 from relax_core.jit.transforms.registry import SUMMARIES, TRANSFORMS, without
+from relax_core.jit.ways import Timed
 from tests.jit.programs import parsed
 from tests.jit.transforms.nests import Array, agree, applied
 

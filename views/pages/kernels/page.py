@@ -10,6 +10,7 @@ from relax_core.present.kernel_models import KernelView
 from views.lessons.alone import show_alone
 from views.lessons.steps import held_back, waiting
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
+from views.pages.kernels.schedule import show_schedule
 from views.pages.kernels.state import KernelsState
 from views.pages.kernels.steps import choose_steps, show_plan, switched_off
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
@@ -72,8 +73,7 @@ def _choose(view: KernelView) -> None:
     )
     if view.sizes:
         _choose_sizes(view)
-    if view.steps:
-        choose_steps(view)
+    choose_steps(view)
     note(f"compiled in {view.seconds * 1000:.0f} ms")
 
 
@@ -136,6 +136,9 @@ def _show_code(source: SourceView | Failure, given: Program, choosing: DeltaGene
             _choose(shown)
         with files:
             _export(shown)
+        if state(KernelsState).by_hand:
+            show_schedule(shown)
+            return detail
         if state(KernelsState).plan:
             show_plan(shown)
             return detail

@@ -8,6 +8,7 @@ from relax_core.diagnostics import plural
 from relax_core.engine.protocol import Failure, PlansOf, StepCostsOf
 from relax_core.present.escape import literal, prose
 from relax_core.present.kernel_models import KernelPlans, KernelView, StepTable, duration
+from views.pages.kernels.schedule import choose_schedule
 from views.pages.kernels.state import KernelsState
 from views.shell.failures import show_failure
 from views.shell.heights import pane_height
@@ -30,10 +31,15 @@ def choose_steps(view: KernelView) -> None:
     """Offer a switch for each transformation of a kernel, and to measure what each is worth."""
     off = [step.name for step in view.steps if step.is_off]
     with st.popover(literal(f"Steps: without {', '.join(off)}" if off else f"Steps: {len(view.steps)}")):
-        st.caption("What the compiler did to the loops, in its order")
-        st.caption("Without a step the values are the same, but for rounding in fast arithmetic.")
+        if view.steps:
+            st.caption("What the compiler did to the loops, in its order")
+            st.caption("Without a step the values are the same, but for rounding in fast arithmetic.")
         for step in view.steps:
             _switch(step.name, step.summary, is_off=step.is_off)
+        choose_schedule()
+        if not view.steps:
+            st.caption("The compiler left the loops as they are.")
+            return
         _choose_plan()
         key = f"{view.name}/{','.join(off)}/{state(KernelsState).sizes}"
         if st.button("Measure", key="kernels.steps.measure", help=_MEASURE):

@@ -1,0 +1,51 @@
+"""A schedule that is written by hand on the Kernels page: applied, checked by value, timed, and kept as text."""
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from tests.views.pages import opened
+from views.state.selection import screen
+
+STEPS = (
+    "Split(block='product', loop='j', factors=[None, 8])",
+    "Reorder(block='product', loops=['i', 'j_0', 'k', 'j_1']),",
+    "# a comment",
+    "Vectorize(block='product', loop='j_1')",
+)
+FIRST = screen(sample="tir/to_schedule.py", kernel="product", by_hand=1)
+
+
+def written(app: AppTest, *steps: str) -> AppTest:
+    app.text_area(key="kernels.schedule.text").set_value("\n".join(steps)).run()
+    app.button(key="kernels.schedule.apply").click().run()
+    assert not app.exception, [item.value for item in app.exception]
+    return app
+
+
+def test_each_step_is_a_row_with_what_it_is_worth_and_its_text() -> None:
+    app = written(opened("kernels", FIRST), *STEPS)
+    table: Any = app.dataframe[0].value
+    assert list(table["Behind"]) == [
+        "as it is written",
+        *(step.rstrip(",") for step in STEPS if not step.startswith("#")),
+        "all transformations of the compiler",
+    ]
+    assert {*table["Results"]} == {"the same bits"}
+    assert all(float(text) > 0 for text in (*table["GFLOP/s"], *table["Times as fast"]))
+    assert str(app.query_params["schedule"]) == "\n".join(STEPS)
+    app.selectbox(key="kernels.schedule.rung").set_value(1).run()
+    assert not app.exception
+
+
+def test_a_step_that_is_refused_ends_the_schedule_and_says_why() -> None:
+    app = written(opened("kernels", FIRST), STEPS[0], "Vectorize(block='product', loop='k')", STEPS[1])
+    assert len(app.dataframe[0].value) == 3
+    assert any("ends behind 1 step" in item.value for item in app.error)
+    assert any("reduc" in item.value for item in app.markdown)
+
+
+def test_a_text_that_is_no_schedule_is_told() -> None:
+    app = written(opened("kernels", FIRST), "Splitt(block='product')")
+    assert not app.dataframe
+    assert any("Splitt" in item.value for item in (*app.error, *app.markdown, *app.text, *app.warning))

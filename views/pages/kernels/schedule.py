@@ -1,0 +1,129 @@
+"""A schedule that is written by hand: applied to the kernel, checked by value, and timed behind each of its steps."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.diagnostics import plural
+from relax_core.engine.protocol import Failure, ScheduleOf
+from relax_core.present.escape import file_name, literal, prose
+from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable, duration
+from views.pages.kernels.state import KernelsState
+from views.shell.failures import show_failure, show_problems
+from views.shell.heights import pane_height
+from views.state.session import select, state
+from views.widgets.diff.component import diff
+from views.worker.connection import ask
+from views.worker.program import given_program
+
+_TEXT: Final = "kernels.schedule.text"
+_TIMED: Final = "kernels.schedule.timed"
+"""Of what the table was asked for: the kernel, its sizes and the schedule."""
+_HELP: Final = "Split, reorder, vectorize and so on: apply steps of your own to this kernel, and time it behind each"
+_WORDS: Final = (
+    "One step a line, in TVM's words: `Split`, `Fuse`, `Reorder`, `Vectorize`, `Unroll`, `Parallel`, `CacheWrite`, "
+    "`ReverseComputeAt`, `DecomposeReduction` and others. Blocks and loops are named as in the text."
+)
+_HEADS: Final = ("Behind", "Time", "Times as fast", "GFLOP/s", "Results")
+
+
+def choose_schedule() -> None:
+    """Offer to write a schedule in place of what the compiler makes of the kernel."""
+    st.session_state["kernels.by_hand"] = bool(state(KernelsState).by_hand)
+
+    def changed() -> None:
+        select(by_hand=int(st.session_state["kernels.by_hand"]))
+
+    st.toggle("Write a schedule by hand", key="kernels.by_hand", help=_HELP, on_change=changed)
+
+
+def show_schedule(view: KernelView) -> None:
+    """Show the field for the steps, and what each is worth once that is asked for."""
+    sizes = tuple((size.name, size.value) for size in view.sizes if size.value >= 0)
+    st.session_state[_TEXT] = state(KernelsState).schedule
+
+    def changed() -> None:
+        select(schedule=st.session_state[_TEXT], rung=0)
+
+    with st.container(key="kernels.schedule.pane", gap="small"):
+        st.text_area(
+            "Steps of the schedule",
+            key=_TEXT,
+            height=170,
+            max_chars=4000,
+            placeholder=_example(view),
+            help=_WORDS,
+            on_change=changed,
+        )
+        text = state(KernelsState).schedule
+        asked = (view.name, sizes, text)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.button("Apply and time", key="kernels.schedule.apply", type="primary", on_click=_ask_for, args=asked)
+            name = f"{file_name(view.name)}_schedule.txt"
+            st.download_button("Steps", text, name, key="kernels.schedule.save", disabled=not text, on_click="ignore")
+        if st.session_state.get(_TIMED) != asked:
+            st.code(view.tir.text, language="python")
+            return
+        found = ask(ScheduleOf(given_program(), view.name, sizes, _in_one_line(text)))
+        if isinstance(found, Failure):
+            show_failure(found)
+            return
+        _show(found)
+
+
+def _ask_for(*asked: object) -> None:
+    st.session_state[_TIMED] = asked
+
+
+def _in_one_line(text: str) -> str:
+    """Put commas between lines that have none."""
+    lines = (line.strip().rstrip(",") for line in text.splitlines())
+    return ", ".join(line for line in lines if line and not line.startswith("#"))
+
+
+def _example(view: KernelView) -> str:
+    names = [line.split('"')[1] for line in view.tir.text.splitlines() if "T.sblock(" in line or "T.block(" in line]
+    return f"Split(block='{names[0] if names else 'C'}', loop='i', factors=[None, 8])"
+
+
+def _show(found: ScheduleTable) -> None:
+    if found.problems:
+        st.error(literal(f"The schedule ends behind {plural(len(found.rungs) - 1, 'step')}: the next one is refused."))
+        show_problems(found.problems)
+    rows = [dict(zip(_HEADS, _cells(name, rung, found), strict=True)) for name, rung in found.rows]
+    st.dataframe(rows, hide_index=True, key="kernels.schedule.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    text, name = found.to_text(), f"{file_name(found.kernel)}_rungs.txt"
+    st.download_button("Table", text, name, key="kernels.schedule.table.save", on_click="ignore")
+    if len(found.rungs) < 2:
+        return
+    number = min(state(KernelsState).rung or len(found.rungs) - 1, len(found.rungs) - 1)
+    _choose_rung(found, number)
+    shown = found.rungs[number]
+    if shown.diff is None or shown.text == found.rungs[number - 1].text:
+        st.caption(prose("This step left the text as it was."))
+    else:
+        diff(shown.diff, key="kernels.schedule.diff", height=pane_height(420))
+
+
+def _cells(name: str, rung: Rung, found: ScheduleTable) -> tuple[str, ...]:
+    if not rung.seconds:
+        return name, "", "", "", rung.words
+    rate = f"{found.rate(rung):.2f}" if found.operations else ""
+    return name, duration(rung.seconds).strip(), f"{found.factor(rung):.2f}", rate, rung.words
+
+
+def _choose_rung(found: ScheduleTable, number: int) -> None:
+    st.session_state["kernels.schedule.rung"] = number
+
+    def changed() -> None:
+        select(rung=st.session_state["kernels.schedule.rung"])
+
+    names = {at: f"{at} of {len(found.rungs) - 1}: {rung.step}" for at, rung in enumerate(found.rungs) if at}
+    st.selectbox(
+        "What the step changes",
+        names,
+        key="kernels.schedule.rung",
+        format_func=names.__getitem__,
+        on_change=changed,
+        label_visibility="collapsed",
+    )
