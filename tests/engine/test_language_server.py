@@ -256,3 +256,122 @@ def test_relay_is_read_as_well() -> None:
             await editor.client.text_document_rename_async(lsp.RenameParams(editor.document, asked.position, "kept"))
 
     edit(RELAY, session, "file:///work/model.relay")
+
+
+@pytest.mark.parametrize(
+    ("typed", "label", "active"),
+    [
+        ("R.nn.softmax(", "data", "data: tensor"),
+        ("R.nn.softmax(y, ", "axis", "axis: int64 = -1"),
+        ("R.nn.conv2d(y, R.add(x, y), groups=", "groups", "groups: int64 = 1"),
+        ("R.nn.conv2d(y, y, [1, 2], (3, ", "padding", "padding: int64[] = [0, 0]"),
+        ('R.nn.conv2d(y, y, data_layout="N, (C', "data_layout", 'data_layout: string = "NCHW"'),
+        ("R.add(\n            # of x, y, z (\n            x, ", "x2", "x2: tensor"),
+        ("Module.twice(", "twice", "(n, 4) f32"),
+        ("R.add(x, x, ", "add", ""),
+    ],
+)
+def test_the_parameter_that_is_written_is_told(typed: str, label: str, active: str) -> None:
+    text = SCRIPT.replace("R.nn.softmax(y, axis=-1)", typed)
+    before = text[: text.index(typed) + len(typed)]
+    caret = lsp.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
+
+    async def session(editor: Editor) -> None:
+        await editor.diagnostics()
+        editor.change(text)
+        found = await editor.client.text_document_signature_help_async(lsp.SignatureHelpParams(editor.document, caret))
+        assert found is not None
+        (shown,) = found.signatures
+        assert label in shown.label
+        assert found.active_parameter is not None
+        places = [item.label for item in shown.parameters or []]
+        written = [shown.label[place[0] : place[1]] for place in places if not isinstance(place, str)]
+        assert (written[found.active_parameter] if found.active_parameter < len(written) else "") == active
+
+    edit(SCRIPT, session)
+
+
+def test_no_signature_is_told_outside_of_a_call() -> None:
+    async def session(editor: Editor) -> None:
+        for words in ("import numpy", "y = Module", "# y is twice"):
+            asked = lsp.SignatureHelpParams(editor.document, editor.place(words))
+            assert await editor.client.text_document_signature_help_async(asked) is None
+
+    edit(SCRIPT, session)
+
+
+SHAPES = SCRIPT.replace('  # y is twice x, "y"', "")
+TWO_MODULES = SHAPES + SHAPES[SHAPES.index("@I.ir_module") :].replace("Module", "Other")
+OPTIONS = lsp.FormattingOptions(tab_size=4, insert_spaces=True)
+UNTIDY = """\
+from tvm.script import ir as I, relax as R
+
+LIMIT =   3  # stays
+
+@I.ir_module
+class Model:
+
+
+    @R.function
+    def main(
+        x: R.Tensor(("n", 4), "float32"),
+    ) -> R.Tensor(("n", 4), "float32"):
+        n = T.int64()
+        y = R.add(x,
+            x)
+
+        return   y
+
+print( LIMIT )
+"""
+
+
+def test_a_module_is_formatted_as_it_is_printed_and_the_rest_stays() -> None:
+    async def session(editor: Editor) -> None:
+        await editor.diagnostics()
+        asked = lsp.DocumentFormattingParams(editor.document, OPTIONS)
+        (change,) = await editor.client.text_document_formatting_async(asked) or []
+        made = change.new_text
+        assert made.startswith(
+            "from tvm.script import ir as I, relax as R\n\nLIMIT =   3  # stays\n\n@I.ir_module\nclass Model:\n    @R"
+        )
+        assert made.endswith("        y = R.add(x, x)\n        return y\n\nprint( LIMIT )\n")
+        assert (change.range.start, change.range.end) == (lsp.Position(0, 0), lsp.Position(UNTIDY.count("\n"), 0))
+        editor.change(made)
+        assert all(item.severity != lsp.DiagnosticSeverity.Error for item in await editor.diagnostics())
+        assert not await editor.client.text_document_formatting_async(asked)
+
+    edit(UNTIDY, session)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (SCRIPT, "line 15 has a comment"),
+        (SHAPES.replace("R.add(x, x)", "R.add(x, q)"), "line 11 has an error"),
+        (TWO_MODULES, "a file is formatted that holds one module"),
+        (SHAPES, "printed, it would use T, which the file does not import"),
+        ("x = 1\n", "there is no module"),
+    ],
+    ids=["a comment", "an error", "two modules", "a name that is not imported", "no module"],
+)
+def test_a_text_is_not_formatted_where_something_would_be_lost(text: str, why: str) -> None:
+    async def session(editor: Editor) -> None:
+        await editor.diagnostics()
+        with pytest.raises(JsonRpcException, match=f"Not formatted: {why}"):
+            await editor.client.text_document_formatting_async(lsp.DocumentFormattingParams(editor.document, OPTIONS))
+
+    edit(text, session)
+
+
+def test_relay_is_formatted_and_keeps_its_comments() -> None:
+    async def session(editor: Editor) -> None:
+        await editor.diagnostics()
+        asked = lsp.DocumentFormattingParams(editor.document, OPTIONS)
+        with pytest.raises(JsonRpcException, match="Not formatted: line 3 has a comment"):
+            await editor.client.text_document_formatting_async(asked)
+        editor.change(RELAY.replace("  // %y is no use of %y\n", "").replace("let %y =", "let   %y="))
+        (change,) = await editor.client.text_document_formatting_async(asked) or []
+        assert "let %y = nn.relu(%x);" in change.new_text
+
+    edit(RELAY, session, "file:///work/model.relay")

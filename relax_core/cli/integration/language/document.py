@@ -98,7 +98,11 @@ class Document:
 
     def fact_at(self, line: int, column: int) -> NameFact | None:
         """Return the definition of the name at a place: that of its last part, where it is `cls.f`."""
-        word, names = self.word_at(line, column), self.names_on(line)
+        return self.fact_of(self.word_at(line, column), line)
+
+    def fact_of(self, word: str, line: int) -> NameFact | None:
+        """Return the definition of a name that stands on a line."""
+        names = self.names_on(line)
         if self.language == "relay":
             return names.get(word) or names.get(re.sub(r"\.\d+$", "", word))
         first, *others = word.split(".")
@@ -111,7 +115,10 @@ class Document:
 
     def term_at(self, line: int, column: int) -> Term | None:
         """Return the operator, type or dtype at a place."""
-        word = self.word_at(line, column)
+        return self.term_of(self.word_at(line, column))
+
+    def term_of(self, word: str) -> Term | None:
+        """Return the operator, type or dtype that a word means."""
         name = word if self.language == "relay" else re.sub(r"^(?:R|relax)\.", "", word)
         is_operator = self.language == "relay" or name != word
         return next(
@@ -150,6 +157,15 @@ class Document:
             return found[0] if is_string and with_strings else re.sub(r"[^\n]", " ", found[0])
 
         return _LITERALS[self.language].sub(blank, self.text).split("\n")
+
+    def code_before(self, line: int, column: int) -> str:
+        """Return the text before a place, with blanks for comments and strings, the one at the place included."""
+        if line >= len(self.lines):
+            return ""
+        last = self.lines[line][:column]
+        quoted = _QUOTED.match(last)
+        last = last if quoted is None else last[: len(last) - len(quoted[1]) - 1]
+        return "\n".join((*self._code_lines(with_strings=False)[:line], _LITERALS[self.language].sub("", last)))
 
     def offers(self, line: int, column: int) -> Iterator[Offer]:
         """Yield what may be written at a place."""

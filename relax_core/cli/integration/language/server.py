@@ -9,11 +9,13 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
 from relax_core.cli.integration.language.document import Document, LineRange, holds_program
+from relax_core.cli.integration.language.formatting import NotFormattedError, formatted
+from relax_core.cli.integration.language.signatures import signature_at
 from relax_core.cli.terminal import Engine
 from relax_core.engine.protocol import RELEASE, Failure, Open, Program, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Term
@@ -47,7 +49,7 @@ class Documents:
     """The texts that are open in an editor, each read by the engine behind the last change."""
 
     def __init__(self, engine: Engine, server: LanguageServer) -> None:
-        self._engine = engine
+        self.engine = engine
         self._server = server
         self._reading: dict[str, asyncio.Task[Document]] = {}
         self._terms: dict[str, tuple[Term, ...]] = {}
@@ -74,6 +76,12 @@ class Documents:
                 return task.result()
         return Document("", None)
 
+    async def typed(self, uri: str) -> Document:
+        """Return the text as it stands in the editor right now, with what is known of the last one that was read."""
+        known = await self.of(uri)
+        source = self._server.workspace.get_text_document(uri).source.replace("\r\n", "\n")
+        return Document(source, known.code, known.problems, known.terms)
+
     async def _read(self, uri: str, delay: float) -> Document:
         await asyncio.sleep(delay)
         text = self._server.workspace.get_text_document(uri).source.replace("\r\n", "\n")
@@ -85,13 +93,13 @@ class Documents:
 
     async def read_text(self, text: str, path: str) -> Document:
         """Ask the engine what is in a text."""
-        view = await asyncio.to_thread(self._engine.request, Open(Program(text, PurePosixPath(path).name)))
+        view = await asyncio.to_thread(self.engine.request, Open(Program(text, PurePosixPath(path).name)))
         if isinstance(view, Failure):
             words = view.message or view.title
             return Document(text, None, view.problems or (Problem("error", "", words, line=1, column=1),))
         language = "relay" if view.code.language == "relay" else "tvmscript"
         if language not in self._terms:
-            words = await asyncio.to_thread(self._engine.request, VocabularyOf(language))
+            words = await asyncio.to_thread(self.engine.request, VocabularyOf(language))
             self._terms[language] = () if isinstance(words, Failure) else words.terms
         return Document(text, view.code, view.code.problems, self._terms[language])
 
@@ -144,6 +152,7 @@ def server_of(engine: Engine) -> LanguageServer:
     _add_texts(server, documents)
     _add_names(server, documents)
     _add_help(server, documents)
+    _add_writing(server, documents)
     _add_views(server, documents)
     return server
 
@@ -270,10 +279,7 @@ def _add_help(server: LanguageServer, documents: Documents) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", '"', "%", "@"]))
     async def _complete(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        known = await documents.of(params.text_document.uri)
-        # What is typed right now is in the editor's text, what is known of it in the last one that was read.
-        source = server.workspace.get_text_document(params.text_document.uri).source.replace("\r\n", "\n")
-        document = Document(source, known.code, known.problems, known.terms)
+        document = await documents.typed(params.text_document.uri)
         line, column = documents.at(document, params.position)
         return [
             lsp.CompletionItem(
@@ -287,6 +293,35 @@ def _add_help(server: LanguageServer, documents: Documents) -> None:
             )
             for offer in document.offers(line, column)
         ]
+
+
+def _add_writing(server: LanguageServer, documents: Documents) -> None:
+    @server.feature(
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP,
+        lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=[")", "="]),
+    )
+    async def _signature(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+        document = await documents.typed(params.text_document.uri)
+        found = signature_at(document, *documents.at(document, params.position))
+        if found is None:
+            return None
+        parameters = [lsp.ParameterInformation(place) for place in found.parameters]
+        active = found.active if found.active is not None else len(parameters)
+        shown = lsp.SignatureInformation(found.label, found.summary or None, parameters, active)
+        return lsp.SignatureHelp([shown], 0, active)
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    async def _format(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        uri = params.text_document.uri
+        document = await documents.of(uri)
+        name = PurePosixPath(unquote(urlsplit(uri).path)).name
+        try:
+            made = await asyncio.to_thread(formatted, documents.engine, document, name)
+        except NotFormattedError as error:
+            raise JsonRpcException(f"Not formatted: {error}", lsp.LSPErrorCodes.RequestFailed) from None
+        end = lsp.Position(len(document.lines) - 1, len(document.lines[-1]))
+        whole = documents.codec.range_to_client_units(document.lines, lsp.Range(lsp.Position(0, 0), end))
+        return [] if made == document.text else [lsp.TextEdit(whole, made)]
 
 
 def _add_views(server: LanguageServer, documents: Documents) -> None:
