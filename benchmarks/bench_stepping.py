@@ -23,7 +23,7 @@ SIZES = (300, 1_200)
 OPEN_MS = 300_000
 COMMANDS: Mapping[str, str] = MappingProxyType({"step in": "i", "step back": "b"})
 
-_MEASURE = """async ([key, count]) => {
+MEASURE = """async ([key, count]) => {
   const page = [], frame = [];
   for (let i = 0; i < count; i++) {
     const start = performance.now();
@@ -77,7 +77,7 @@ def _programs() -> dict[str, Selection]:
 
 def _step(page: Page, key: str) -> dict[Literal["page", "frame"], list[float]]:
     before = page.locator("[data-at]").first.get_attribute("data-at")
-    times = page.evaluate(_MEASURE, [key, STEPS])
+    times = page.evaluate(MEASURE, [key, STEPS])
     if page.locator("[data-at]").first.get_attribute("data-at") == before:
         raise RuntimeError(f"the key {key} moved nothing: the figures would mean nothing")
     return {"page": times["page"], "frame": times["frame"]}

@@ -34,6 +34,7 @@ PREFACE = (
 )
 TABLES = (
     "scheduled",
+    "ladder",
     "contractions",
     "checks",
     "cancel",
@@ -45,6 +46,8 @@ TABLES = (
     "text",
     "partition",
     "devices",
+    "inside",
+    "simulated",
 )
 """Benchmarks whose tables the document holds below the operators."""
 THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"

@@ -44,6 +44,9 @@ CASES: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]] = {
     "gemv": (((1, 256), (256, 128)), relax.op.matmul),
     "matmul": (((64, 64), (64, 64)), relax.op.matmul),
     "transpose": (((64, 64),), relax.op.permute_dims),
+    # Of the benchmarks:
+    "softmax 128x1000": (((128, 1000),), softmax),
+    "matmul 512": (((512, 512), (512, 512)), relax.op.matmul),
 }
 
 
