@@ -1,5 +1,6 @@
 """From a module to an executable: the pipeline, what it left out, and bytecode."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Final
@@ -71,14 +72,20 @@ def build(module: IRModule, *, passes: Passes | None = None, as_in: AsIn = "fixe
     return build_stages(module, run_pipeline(module, passes), as_in=as_in)
 
 
-def build_stages(module: IRModule, stages: tuple[Stage, ...], *, as_in: AsIn = "fixed") -> Executable:
-    """Compile what `stages` made of `module`.
+def build_stages(
+    module: IRModule,
+    stages: tuple[Stage, ...],
+    *,
+    as_in: AsIn = "fixed",
+    around: Callable[[IRModule], IRModule] = lambda module: module,
+) -> Executable:
+    """Compile what `stages` made of `module`, with what `around` puts around its functions.
 
     Raises:
         CompileError: the last stage failed, or the code generator refused something.
     """
     final_module(module, stages)
-    return _compiled(module, (*stages, *finishing_stages(module, stages)), as_in)
+    return _compiled(module, (*stages, *finishing_stages(module, stages)), as_in, around)
 
 
 def build_as_is(module: IRModule) -> Built:
@@ -91,11 +98,16 @@ def build_as_is(module: IRModule) -> Built:
     return Built(_compiled(module, stages), tuple(stage.after for stage in stages))
 
 
-def _compiled(module: IRModule, stages: tuple[Stage, ...], as_in: AsIn = "fixed") -> Executable:
+def _compiled(
+    module: IRModule,
+    stages: tuple[Stage, ...],
+    as_in: AsIn = "fixed",
+    around: Callable[[IRModule], IRModule] = lambda module: module,
+) -> Executable:
     """Compile what stages made of `module`; none that the machine needs is left out."""
     log = RewriteLog.merged(item.log for item in stages)
     before = (stage.before for stage in reversed(stages))
-    return compile_module(final_module(module, stages), log, before, as_in=as_in)
+    return compile_module(around(final_module(module, stages)), log, before, as_in=as_in)
 
 
 def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:

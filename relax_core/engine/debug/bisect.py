@@ -21,6 +21,7 @@ from relax_core.engine.halving.minimise import Answer
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget, Halved
 from relax_core.engine.halving.rewrites import StageRewrites
 from relax_core.engine.halving.stages import stage_changes, stage_rewrites
+from relax_core.engine.programs.prim_entry import with_entries
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
@@ -89,18 +90,26 @@ class Candidate:
     rewrites: Callable[[], StageRewrites] | None = None
 
 
-def stage_candidates(module: IRModule, stages: tuple[Stage, ...], as_in: AsIn = "fixed") -> Iterator[Candidate]:
-    """Yield the module as it was read and as it was after each pass; `as_in` is of the code generator."""
+def stage_candidates(
+    module: IRModule, stages: tuple[Stage, ...], as_in: AsIn = "fixed", entry: str = ""
+) -> Iterator[Candidate]:
+    """Yield the module as it was read and as it was after each pass; `as_in` is of the code generator.
+
+    Prim funcs have functions around them: all in a module of prim funcs alone, else the one that is called `entry`.
+    """
+    around = partial(with_entries, entry=entry)
 
     def after(count: int) -> Callable[[], Executable]:
-        return lambda: build_stages(module, stages[:count], as_in=as_in)
+        return lambda: build_stages(module, stages[:count], as_in=as_in, around=around)
+
+    def made(part: IRModule) -> Executable:
+        return build(around(part), passes="", as_in=as_in)
 
     yield Candidate("Source", after(0))
     for number, stage in enumerate(stages, 1):
         error = next((item for item in stage.diagnostics if item.severity == "error"), None)
         fault = f"the pass failed: {diagnostic_words(error)}" if error is not None else ""
         is_changed = stage.is_changed or stage.is_failed
-        made = partial(build, passes="", as_in=as_in)
         changes, rewrites = partial(stage_changes, stage, made), partial(stage_rewrites, stage, made)
         yield Candidate(stage.pass_name, after(number), is_changed, fault, changes=changes, rewrites=rewrites)
 

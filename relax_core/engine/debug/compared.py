@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +24,7 @@ from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf
 from relax_core.engine.debug.tolerance import EXACT, Tolerance
 from relax_core.engine.inputs import members_of, read_members
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.prim_entry import with_entries
 from relax_core.engine.protocol import Program, Progress
 from relax_core.vm.external.stand_ins import are_alike, calls_words
 from relax_core.vm.machine import Machine
@@ -89,7 +91,7 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     left = _ran(opened, message.program, message.stage, context, None)
     call = None if left.trace is None else opened.source.call()
     if call is not None and message.other.entry:
-        call = message.other.entry, call[1]
+        call = _entry_of(other), call[1]
     right = _ran(other, message.other, message.other_stage, context, call)
     rows: list[ValueRow] = []
     names = _names(message, opened, other)
@@ -102,6 +104,14 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
     notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
     return ValuesCompared(tuple(rows), *names, notes, outcome)
+
+
+def _entry_of(opened: OpenProgram) -> str:
+    """Return what runs of a program that names its entry; what it has not is told when that is to run."""
+    try:
+        return opened.source.entry()[0]
+    except RunError:
+        return opened.source.program.entry
 
 
 def _common(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
@@ -191,7 +201,9 @@ def _run_after(opened: OpenProgram, stage: int, context: RequestContext, call: C
     stages = opened.compilation.stages(context.report, context.is_cancelled)
     count = len(stages) if stage < 0 else stage
     context.report(Progress(f"Running stage {count}"))
-    executable = build_stages(opened.source.module, stages[:count], as_in=opened.source.program.as_in)
+    program = opened.source.program
+    around = partial(with_entries, entry=program.entry)
+    executable = build_stages(opened.source.module, stages[:count], as_in=program.as_in, around=around)
     name, args = call
     machine = machine_for(executable, opened, context, records=True)
     trace = opened.runs.run_machine(machine, name, entry_arguments(executable, name, args), context.is_cancelled)

@@ -86,8 +86,8 @@ def bisect_passes(
     Raises:
         CompileError: the module or the text of the pipeline has errors.
     """
-    candidates = bisect.stage_candidates(module, run_pipeline(module, passes))
-    return _bisect(candidates, bisect.Call(entry, args), tolerance, stand_ins, budget)
+    candidates = bisect.stage_candidates(module, run_pipeline(module, passes), entry=entry)
+    return _bisect(candidates, bisect.Call(_called(module, entry), args), tolerance, stand_ins, budget)
 
 
 def bisect_modules(
@@ -105,9 +105,16 @@ def bisect_modules(
     """
     stages = (_stage(name, module) for name, module in modules.items())
     first = next(iter(modules.values()), None)
-    if first is not None and not first.relax_functions and first.prim_funcs:
-        entry = entry_name(first, entry if entry in first else first.prim_funcs[0][0].name)
+    if first is not None:
+        entry = _called(first, entry)
     return _bisect(forms(stages), bisect.Call(entry, args), tolerance, stand_ins, budget)
+
+
+def _called(module: IRModule, entry: str) -> str:
+    """Return what runs: of a module of prim funcs alone the function around one of them."""
+    if module.relax_functions or not module.prim_funcs:
+        return entry
+    return entry_name(module, entry if entry in module else module.prim_funcs[0][0].name)
 
 
 def _stage(name: str, module: IRModule) -> PrintedStage:

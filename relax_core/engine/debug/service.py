@@ -100,7 +100,8 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
         progress = partial(_report, context, len(stages) + 1)
         runs = _runs(call, opened, context)
         bisecting = bisect.Bisecting(call, runs, message.closeness.tolerance, progress)
-        candidates = bisect.stage_candidates(opened.source.module, stages, opened.source.program.as_in)
+        source = opened.source
+        candidates = bisect.stage_candidates(source.module, stages, source.program.as_in, source.program.entry)
     with collector_held(exempts=message.ahead is not None):
         bisecting.judge(candidates)
     return msgspec.structs.replace(bisecting.concluded(message.budget), numbers=message.numbers)

@@ -1,0 +1,59 @@
+"""Stages of a module of prim funcs alone are run: bisected, compared, and a pass that makes a mistake is found."""
+
+import numpy as np
+import pytest
+
+import relax_core as rc
+from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
+from relax_core.engine.protocol import Failure, Program
+from relax_core.engine.session import Session
+from relax_core.ir.module import IRModule
+
+TEXT = """# from tvm.script import ir as I
+# from tvm.script import tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def doubled(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), s: T.float32):
+        for i, j in T.grid(4, 8):
+            with T.sblock("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * s + T.float32(2)
+
+    @T.prim_func(s_tir=True)
+    def other(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.sblock("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi]
+"""
+FUSE = "Fuse(block='B', loops=['i', 'j'], function='doubled')"
+SPLIT = "Split(block='B', loop='i', factors=[None, 2], function='other')"
+
+
+@pytest.mark.parametrize("entry", ["", "doubled", "other"])
+def test_prim_funcs_compute_the_same_behind_each_step(entry: str) -> None:
+    program = Program(TEXT, "two.py", pipeline=f"{FUSE}, {SPLIT}", entry=entry)
+    found = Session().request(BisectOf(program))
+    assert not isinstance(found, Failure), found
+    assert found.entry == f"run_{entry or 'doubled'}"
+    assert [stage.verdict for stage in found.stages] == ["reference", "same", "same"]
+    compared = Session().request(CompareValuesOf(program, 0, program, 2))
+    assert not isinstance(compared, Failure), compared
+    assert compared.verdict == "same"
+    assert compared.outcome is not None
+
+
+def wrong(module: IRModule) -> IRModule:
+    """Add three where two are added."""
+    return rc.parse(rc.script(module).replace("T.float32(2", "T.float32(3"))
+
+
+@pytest.mark.parametrize("entry", ["main", "doubled"])
+def test_a_pass_that_spoils_a_prim_func_is_found(entry: str) -> None:
+    given = (np.ones((4, 8), np.float32), np.zeros((4, 8), np.float32), 2.0)
+    found = rc.bisect_passes(rc.parse(TEXT), [FUSE, wrong, SPLIT], *given, entry=entry)
+    assert found.entry == "run_doubled"
+    assert found.verdict == "different"
+    assert found.first_different == 2
