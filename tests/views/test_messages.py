@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -17,9 +17,13 @@ from websockets.typing import Subprotocol
 
 from tests.app_server import serve
 from tests.processes import server_of, wait_until, workers_of
+from views.state.address import to_address
+from views.state.selection import screen
 
 LONGEST_SECONDS = 120
 MEGABYTE = 1 << 20
+# What another visitor was shown of a sample is known without a worker.
+OWN = urlencode(to_address(screen(text="@R.function\ndef f(x: R.Tensor((2,), 'float32')):\n    return R.add(x, x)\n")))
 
 
 class Visitor:
@@ -167,7 +171,7 @@ def test_a_message_of_one_session_leaves_the_other_as_it_was(
     url: str, other: tuple[Visitor, int], make: Callable[[], BackMsg | bytes | str]
 ) -> None:
     visitor = Visitor(url)
-    visitor.run("sample=relax%2Floop.py")
+    visitor.run(OWN)
     message = make()
     try:
         visitor.socket.send(message.SerializeToString() if isinstance(message, BackMsg) else message)
@@ -196,7 +200,7 @@ def test_a_worker_ends_with_its_session_even_after_all_caches_were_cleared(url: 
     before = workers_of(server)
     visitors = [Visitor(url) for _ in range(3)]
     for visitor in visitors:
-        visitor.run("sample=relax%2Floop.py")
+        visitor.run(OWN)
     assert len(workers_of(server) - before) == 3
     visitors[0].send(flag("clear_cache"))
     visitors[1].send(flag("stop_script"))
@@ -210,9 +214,9 @@ def test_a_session_whose_own_message_cleared_it_goes_on_with_one_worker(url: str
     before = workers_of(server)
     visitor = Visitor(url)
     for _ in range(3):
-        visitor.run("sample=relax%2Floop.py")
+        visitor.run(OWN)
         visitor.send(flag("clear_cache"))
-    visitor.run("sample=relax%2Floop.py")
+    visitor.run(OWN)
     assert wait_until(lambda: len(workers_of(server) - before) == 1)
     visitor.close()
     assert wait_until(lambda: workers_of(server) <= before)
@@ -222,7 +226,7 @@ def test_nothing_of_a_server_is_left_when_it_ends(tmp_path: Path) -> None:
     with serve(tmp_path) as url:
         server = server_of(url)
         visitor = Visitor(url)
-        visitor.run("sample=relax%2Floop.py")
+        visitor.run(OWN)
         left = workers_of(server)
         assert len(left) == 1
     assert wait_until(lambda: not workers_of(server) and not any(Path(f"/proc/{pid}").exists() for pid in left))

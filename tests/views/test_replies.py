@@ -6,8 +6,10 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from relax_core.engine.protocol import Failure, Open, Request
-from views.worker.replies import Replies
+from relax_core.engine.debug.requests import ProfileOf
+from relax_core.engine.protocol import Failure, Open, Operators, Program, Request, RunOf
+from relax_core.engine.samples import list_samples
+from views.worker.replies import Replies, is_shared
 
 ASK = """
 from relax_core.engine.programs.program import Program
@@ -121,6 +123,31 @@ def test_only_the_latest_replies_are_kept() -> None:
     assert kept[0] == 0
     assert kept[1:] == list(range(20 - len(kept) + 1, 20))
     assert len(kept) < 10
+
+
+def test_a_reply_about_a_sample_is_for_all_sessions_until_one_has_it_computed_again(client: CountingClient) -> None:
+    sample = list_samples()[0].text
+
+    def session(text: str, *, is_again: bool = False) -> None:
+        client.replies = Replies()
+        at = asking()
+        at.session_state["text"], at.session_state["again"] = text, is_again
+        at.run()
+        assert at.session_state["reply"] == text
+
+    for text in (sample, sample, "of a user", "of a user"):
+        session(text)
+    assert client.asked == [sample, "of a user", "of a user"]
+    session(sample, is_again=True)
+    assert client.asked == [sample, "of a user", "of a user", sample]
+
+
+def test_what_is_measured_or_of_a_users_tensors_is_of_one_session() -> None:
+    sample = list_samples()[0].text
+    assert is_shared(RunOf(Program(sample)))
+    assert is_shared(Operators())
+    assert not is_shared(RunOf(Program(sample, inputs=b"")))
+    assert not is_shared(ProfileOf(Program(sample)))
 
 
 def test_another_window_of_a_run_does_not_send_its_program_again() -> None:

@@ -18,6 +18,7 @@ from relax_core.engine.process.client import Client, Ticket
 from relax_core.engine.protocol import Failure, Progress, Request
 from relax_core.present.escape import markup, prose
 from views.worker.holding import holding
+from views.worker.replies import is_shared, shared_replies
 
 R = TypeVar("R")
 
@@ -56,11 +57,14 @@ def ask(request: Request[R]) -> R | Failure:
     if st.session_state.get(_CANCELLED) == _name(request):
         return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
     held = holding()
-    known = held.replies.get(request)
+    shared = shared_replies() if is_shared(request) and not held.replies.is_cleared else None
+    known = held.replies.get(request) or (shared and shared.get(request))
     if known is not None:
         return known
     reply = _asked(held.client, request, next(held.waits))
     held.replies.keep(request, reply)
+    if shared is not None:
+        shared.keep(request, reply)
     return reply
 
 
