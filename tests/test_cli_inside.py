@@ -1,6 +1,7 @@
 """`inside FILE`: stops, moves, counts, the report, JSON, and which kernel is meant."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,10 @@ def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "`matmul`"
     assert lines[1].split()[:5] == ["buffer", "line", "reads", "writes", "cells"]
-    assert [line.split()[0] for line in lines[2:-1]] == ["C,", "C", "A", "B", "C"]
-    assert lines[-1] == "120 operations, 188 B: 0.64 for each byte; 1,020 B without a cache"
+    assert [line.split()[0] for line in lines[2:-2]] == ["C,", "C", "A", "B", "C"]
+    assert lines[-2] == "120 operations, 188 B: 0.64 for each byte; 1,020 B without a cache"
+    assert lines[-1].startswith("with data from memory at most ")
+    assert re.search(r"bound by \w+; measured here: [\d.e+]+ GFLOP/s, [\d.e+]+ GB/s$", lines[-1])
 
 
 def test_a_lone_prim_func_runs_on_given_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,7 +68,7 @@ class Stepper:
             hint = "Simulate it: `run --simulate`."
             raise RunError((Diagnostic("TI001", f"A function in which {found.words} cannot be stepped through",
                                        kernel.function.span, hint),))  # fmt: skip
-        self._kernel = kernel
+        self.kernel = kernel
         self._programs: dict[str, Instrumented] = {"": instrument(function, kernel.name)}
         self.function = function
         self.layout: Layout = self._programs[""].layout
@@ -121,7 +121,7 @@ class Stepper:
 
     def line_of(self, node: Node) -> int:
         """Return the line of a node in the text that is stepped through, 0 if it has none."""
-        return self._kernel.line_of(node)
+        return self.kernel.line_of(node)
 
     def peek(self, read: Callable[[], T]) -> T:
         """Return what `read` finds behind the statement that would run next; the run stays before it."""
@@ -228,12 +228,12 @@ class Stepper:
     def _run(self, target: int, query: Query) -> bool:
         key = query.key
         if key not in self._programs:
-            self._programs[key] = instrument(self.function, self._kernel.name, probe_of(query, self.layout))
+            self._programs[key] = instrument(self.function, self.kernel.name, probe_of(query, self.layout))
         return self._call(self._programs[key], target, ())
 
     def _call(self, program: Instrumented, target: int, arrays: Sequence[Any]) -> bool:
         """Run on; tell whether that stopped where it was to, and not at the end or at a failure."""
-        memory, kernel = self.memory, self._kernel
+        memory, kernel = self.memory, self.kernel
         words = memory.words
         if self.is_ended and self.clock == self.total:
             # A function that has returned would begin anew.

@@ -108,6 +108,7 @@ def test_a_softmax_is_searched_and_reported(page: Page, app_url: str) -> None:
     expect(inside.get_by_role("button", name="whole run")).to_have_attribute("aria-pressed", "true")
     assert counts(inside, "X", (2, 3)).tolist() == [[4, 3, 3], [4, 3, 3]]
     expect(inside.locator(".report tbody tr").first).to_contain_text("X, init")
+    expect(inside.locator(".report-box")).to_contain_text(re.compile("of the peak, bound by .* Measured here: .* GB/s"))
     inside.get_by_label("Condition", exact=True).fill("nothing > 0")
     inside.get_by_label("On to the condition").click()
     expect(inside.locator(".now")).to_contain_text("knows `nothing`")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug.requests import FIRST_THREAD, ThreadsOf
+from relax_core.engine.inside.peaks import measured_peaks
 from relax_core.engine.inside.threads import ThreadWalk, thread_walk
 from relax_core.engine.inside.walk import Walk, own_listing, printed_listing, walk
 from relax_core.engine.programs import prim_entry
@@ -82,7 +83,8 @@ class Inside:
 
     def report(self) -> InsideReport:
         """Count what the whole run does to memory, access by access."""
-        return present_report(self._walk.counter, self._walk.listing)
+        peaks = measured_peaks(self._walk.stepper.kernel.engine)
+        return present_report(self._walk.counter, self._walk.listing, (peaks.operations, peaks.memory_bytes))
 
     def _named(self, name: str) -> Buffer:
         return _found(self._walk.stepper.layout.buffers, name)

@@ -9,6 +9,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import HeatOf, InsideOf, InsideReportOf, KernelCall
+from relax_core.engine.inside.peaks import measured_peaks
 from relax_core.engine.inside.threads import ThreadWalk, thread_walk
 from relax_core.engine.inside.walk import (
     Walk,
@@ -71,7 +72,8 @@ def report(message: InsideReportOf, context: RequestContext) -> InsideReport:
         found = _walk(message.kernel, context)
         if isinstance(found, ThreadWalk):
             return report_of_launches(found.report(machine_of(message.machine), context.is_cancelled))
-        return present_report(found.counter, found.listing)
+        peaks = measured_peaks(context.engine_of(opened))
+        return present_report(found.counter, found.listing, (peaks.operations, peaks.memory_bytes))
 
     return opened.remembered(message, made)
 

@@ -404,6 +404,24 @@ class InsideReport(msgspec.Struct, frozen=True):
     """Whether all statements were counted, and not only the first ones of very many."""
     launched: LaunchReport | None = None
     """Of a kernel that launches threads, in place of the rows."""
+    peak_operations: float = 0.0
+    """Operations a second that this machine was measured to do; 0 if it was not."""
+    peak_bytes: float = 0.0
+    """Bytes a second that it was measured to move behind its caches."""
+
+    @property
+    def bound(self) -> str:
+        """Say what bounds it if its data come from memory, and how near to the peak that lets it come."""
+        if not self.peak_operations or not self.operations:
+            return ""
+        by_memory = self.intensity * self.peak_bytes
+        what = "memory" if by_memory < self.peak_operations else "operations"
+        most = min(by_memory, self.peak_operations)
+        return (
+            f"with data from memory at most {most / 1e9:.3g} GFLOP/s, "
+            f"{most / self.peak_operations:.1%} of the peak, bound by {what}; measured here: "
+            f"{self.peak_operations / 1e9:.3g} GFLOP/s, {self.peak_bytes / 1e9:.3g} GB/s"
+        )
 
     @property
     def intensity(self) -> float:
@@ -420,7 +438,7 @@ class InsideReport(msgspec.Struct, frozen=True):
             f"{self.operations:,} operations, {self.footprint_bytes:,} B: {self.intensity:.2f} for each byte; "
             f"{self.moved_bytes:,} B without a cache"
         )
-        return "\n".join((f"`{self.kernel}`", *_table(rows), tail))
+        return "\n".join((f"`{self.kernel}`", *_table(rows), tail, *([self.bound] if self.bound else [])))
 
 
 def _cells(item: ReportRow) -> tuple[str, ...]:

@@ -10,8 +10,11 @@ from relax_core.present.running.inside import Listing
 from relax_core.present.running.inside_models import InsideReport, LaunchReport, ReportRow
 
 
-def present_report(counter: HeatCounter, listing: Listing) -> InsideReport:
-    """Count what a kernel does to memory, and present it."""
+def present_report(counter: HeatCounter, listing: Listing, peaks: tuple[float, float] = (0.0, 0.0)) -> InsideReport:
+    """Count what a kernel does to memory, and present it.
+
+    `peaks` are the operations and the bytes a second that the machine was measured to do; 0 if it was not.
+    """
     found = report(counter)
     rows = tuple(_row(item, listing) for item in found.rows)
     return InsideReport(
@@ -22,6 +25,8 @@ def present_report(counter: HeatCounter, listing: Listing) -> InsideReport:
         sum(item.size_bytes for item in rows),
         found.looked_at,
         found.is_whole,
+        peak_operations=peaks[0],
+        peak_bytes=peaks[1],
     )
 
 

@@ -706,6 +706,10 @@ export interface InsideReport {
   readonly is_whole: boolean;
   /** Of a kernel that launches threads, in place of the rows. */
   readonly launched: LaunchReport | null;
+  /** Operations a second that this machine was measured to do; 0 if it was not. */
+  readonly peak_operations: number;
+  /** Bytes a second that it was measured to move behind its caches. */
+  readonly peak_bytes: number;
 }
 
 /** What stands at one statement of a window. */

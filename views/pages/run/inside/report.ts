@@ -123,7 +123,18 @@ export function reportOf(report: InsideReport, loop: string, toLine: (line: numb
       el("table", { class: "report" }, el("thead", {}, head), el("tbody", {}, rows)),
     ),
     el("div", { class: "foot" }, foot),
+    report.peak_operations && report.operations ? el("div", { class: "foot" }, peakOf(report, intensity)) : "",
   ];
+}
+
+// Where the kernel stands below the roofs that were measured: that of memory, and that of operations.
+function peakOf(report: InsideReport, intensity: number): string {
+  const byMemory = intensity * report.peak_bytes;
+  const most = Math.min(byMemory, report.peak_operations);
+  const what = byMemory < report.peak_operations ? "memory" : "operations";
+  const peaks = `${short(report.peak_operations / 1e9)} GFLOP/s, ${short(report.peak_bytes / 1e9)} GB/s`;
+  const share = ((100 * most) / report.peak_operations).toFixed(1);
+  return `With data from memory at most ${short(most / 1e9)} GFLOP/s, ${share} % of the peak, bound by ${what}. Measured here: ${peaks}.`;
 }
 
 function lineOf(row: ReportRow, loop: string, toLine: (line: number) => void): HTMLElement {
