@@ -29,6 +29,7 @@ LATE = frozenset(
         "relax_core.cli.integration.completion",
         "relax_core.cli.integration.debugging.server",
         "relax_core.cli.integration.language.server",
+        "relax_core.cli.integration.mending",
         "relax_core.cli.integration.progress",
         "relax_core.cli.integration.serving.server",
         "relax_core.cli.integration.watching",

@@ -1,6 +1,6 @@
 """The command line: the engine's session as text.
 
-    python -m relax_core check  FILE... [--prims everywhere|packed_only]
+    python -m relax_core check  FILE... [--prims everywhere|packed_only] [--fix | --diff]
     python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2025|2023|2022]
                                        [--tvm 0.25|0.27] [--passes P]
     python -m relax_core opt    FILE --passes P [--table T] [--print-after-all | --diff] [--json]

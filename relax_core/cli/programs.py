@@ -1,11 +1,13 @@
 """Commands on programs as text: check, script, opt, asm."""
 
 import argparse
+import os
 from types import MappingProxyType
 
 import msgspec
 
 from relax_core.cli import opening, patches
+from relax_core.cli.integration import mending
 from relax_core.cli.review import modules
 from relax_core.cli.terminal import (
     BAD_USAGE,
@@ -27,6 +29,7 @@ from relax_core.cli.terminal import (
     with_rules,
     write_bytes,
 )
+from relax_core.diagnostics import plural
 from relax_core.engine.debug.requests import RecordedCostsOf
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import pipeline as pipelines
@@ -59,6 +62,10 @@ class CheckedText(msgspec.Struct, frozen=True, omit_defaults=True):
     problems: tuple[Problem, ...] = ()
     stopped: str = ""
     """Why the compiler stopped."""
+    mended: int = 0
+    """How many mends are in `patch`."""
+    patch: str = ""
+    """What `--fix` wrote, and `--diff` would."""
 
 
 def add_programs(command: Commands) -> None:
@@ -71,6 +78,10 @@ def add_programs(command: Commands) -> None:
     reproduces = "where to write a file that stops there with tvm and numpy alone, if a recorded compiler stopped"
     check.add_argument("--reproducer", metavar="FILE", help=reproduces)
     check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
+    mends = check.add_mutually_exclusive_group()
+    fix = "write into the file what diagnostics know to mend and what is safe: fewer errors, none that was not there"
+    mends.add_argument("--fix", action="store_true", help=fix)
+    mends.add_argument("--diff", action="store_true", help="print what --fix would write, as a patch")
     check.add_argument("--json", action="store_true", help="print one object per module text and line")
     watch_option(check)
 
@@ -176,6 +187,8 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
     status = 0
     for file in options.files:
         try:
+            if options.fix or options.diff:
+                _require_file(file)
             pipeline = _pipeline(file, options)
             programs = _programs(file, options) if pipeline is None else opening.form_programs(pipeline)
         except UsageError as error:
@@ -183,10 +196,20 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
             complain_of(error)
             status = max(status, BAD_USAGE)
             continue
-        status = max(status, *(_checked(engine, program, options) for program in programs), 0)
+        status = max(status, *(_checked(engine, program, options, file) for program in programs), 0)
         if pipeline is not None:
             status = max(status, _explained(engine, printable(file), pipeline, options))
     return status
+
+
+def _require_file(file: str) -> None:
+    """Refuse to mend what is no file of one program.
+
+    Raises:
+        UsageError: it is standard input, a recording or a stage of one.
+    """
+    if not os.path.isfile(file) or opening.pipeline_at(file) is not None:
+        raise UsageError(f"--fix and --diff mend a file of one program, and {printable(file)} is none")
 
 
 def _explained(engine: Engine, file: str, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
@@ -221,14 +244,27 @@ def _programs(file: str, options: argparse.Namespace) -> tuple[Program, ...]:
     return (opening.program_at(file, archive=options.constants),)
 
 
-def _checked(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+def _checked(engine: Engine, program: Program, options: argparse.Namespace, file: str) -> int:
+    patch, count = "", 0
+    if options.fix or options.diff:
+        made = mending.mended(engine, Check(program, options.prims))
+        if isinstance(made, Failure):
+            return failed(made)
+        patch, count = patches.patch_of(program.text, made.text, program.name), made.count
+        program = msgspec.structs.replace(program, text=made.text)
+        if options.fix and patch:
+            write_bytes(file, made.text.encode())
+            complain(f"note: {plural(count, 'mend')} in {program.name}")
     found = engine.request(Check(program, options.prims))
     if isinstance(found, Failure):
         return failed(found)
     if options.json:
-        checked = CheckedText(program.name, has_errors=found.has_errors, problems=found.problems)
+        has_errors, problems = found.has_errors, found.problems
+        checked = CheckedText(program.name, has_errors=has_errors, problems=problems, mended=count, patch=patch)
         say(msgspec.json.encode(checked).decode())
         return DIAGNOSED if found.has_errors else 0
+    if patch:
+        say(patch.removesuffix("\n"))
     for text in found.rendered:
         say(text)
     if not found.rendered:

@@ -127,9 +127,17 @@ def test_a_text_is_checked_while_it_is_typed() -> None:
         assert "did you mean R.nn.softmax?" in error.message
         assert error.range.start == editor.place("R.nn.softmox")
         asked = lsp.CodeActionParams(editor.document, error.range, lsp.CodeActionContext([error]))
-        (fix,) = await editor.client.text_document_code_action_async(asked) or []
+        every, fix = await editor.client.text_document_code_action_async(asked) or []
         assert isinstance(fix, lsp.CodeAction)
         assert editor.edited(fix.edit) == SCRIPT
+        assert isinstance(every, lsp.CodeAction)
+        assert (every.title, every.kind) == ("Fix all that are safe", lsp.CodeActionKind.SourceFixAll)
+        assert every.edit is not None
+        assert every.edit.changes is not None
+        assert [item.new_text for item in every.edit.changes[editor.uri]] == [SCRIPT]
+        for kind, count in ((lsp.CodeActionKind.SourceFixAll, 1), (lsp.CodeActionKind.QuickFix, 1), ("refactor", 0)):
+            only = lsp.CodeActionParams(editor.document, error.range, lsp.CodeActionContext([error], [kind]))
+            assert len(await editor.client.text_document_code_action_async(only) or []) == count
         editor.change(SCRIPT)
         assert all(item.severity == lsp.DiagnosticSeverity.Hint for item in await editor.diagnostics())
         editor.client.text_document_did_close(lsp.DidCloseTextDocumentParams(editor.document))

@@ -1,14 +1,17 @@
 """Types of tensors that no machine can hold: negative sizes, too many axes or elements, dtypes that do not exist."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 
 from relax_core.diagnostics import Diagnostic
+from relax_core.frontend.tvmscript.names import dtype_suggestion
 from relax_core.ir.expr import Call, Expr, Function, Op, TensorType, TupleType, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import AnyDim, Binary, IntImm, PrimExpr, PrimVar, bits_of, is_dtype, lanes_of
 from relax_core.ir.tir import Buffer, PrimFunc
+from relax_core.source import Span
 
 MAX_RANK = 64
 """NumPy, which holds the tensors, has no more axes."""
@@ -18,6 +21,7 @@ _CERTAIN = MAX_SIZE // 512
 """Of so many elements the bytes can be counted, whatever the dtype."""
 _DIVISIONS = ("//", "%", "truncdiv", "truncmod")
 _WINDOWED = ("conv", "pool", "window", "unfold", "correlation", "dilation2d")
+_QUOTED = re.compile(r"'([^']*)'")
 
 Problem = tuple[str, str]
 """A code, and what is wrong in words."""
@@ -62,9 +66,22 @@ def _diagnostic(node: Expr, problem: Problem) -> Diagnostic:
             short = name.removeprefix("relax.")
             is_windowed = code == "TY074" and any(word in name for word in _WINDOWED)
             hint = "the window is larger than the padded input: pad more, or take a smaller one" if is_windowed else ""
-            return Diagnostic(code, f"{short} gives a tensor with {words}", node.span, hint)
+            found = f"{short} gives a tensor with {words}"
+            return _misspelt(node, found) if code == "TY080" else Diagnostic(code, found, node.span, hint)
         case _:
             return Diagnostic(code, f"this is a tensor with {words}", node.span)
+
+
+def _misspelt(node: Expr, words: str) -> Diagnostic:
+    """Say that there is no such dtype where the call names it, with the one that may be meant."""
+    quoted = _QUOTED.findall(words)
+    text = node.span.text if node.span is not None else ""
+    named = [item for item in (f'"{name}"' for name in quoted) if text.count(item) == 1]
+    if node.span is None or len(named) != 1:
+        return Diagnostic("TY080", words, node.span)
+    start = node.span.start + text.index(named[0])
+    place = Span(node.span.source, start, start + len(named[0]))
+    return Diagnostic("TY080", words, place, dtype_suggestion(named[0].strip('"'), named[0]))
 
 
 def _problem_of(type_: Type) -> Problem | None:

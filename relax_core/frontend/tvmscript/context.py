@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.frontend.tvmscript.names import dtype_suggestion
 from relax_core.source import Source, Span
 
 if TYPE_CHECKING:
@@ -126,6 +127,15 @@ class Context:
         failed = self.fail("RS001", node, f"`{node.id}` is not defined", hint)
         self.undefined[self.diagnostics[-1]] = node.id
         return failed
+
+    def fail_dtype(self, code: str, node: ast.expr) -> Failed:
+        """Record that an expression is no dtype, with the one that may be meant."""
+        match node:
+            case ast.Constant(value=str(name)):
+                hint = dtype_suggestion(name, self.span(node).text)
+            case _:
+                hint = ""
+        return self.fail(code, node, f'expected a dtype, such as "float32", got `{source_of(node)}`', hint)
 
     def unsupported(self, place: Place, construct: str, hint: str = "") -> Failed:
         """Report that `construct` is TVMScript that is not supported."""

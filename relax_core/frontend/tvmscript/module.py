@@ -346,8 +346,10 @@ def _marked(context: Context, node: ast.FunctionDef, name: str) -> _Marked:
         raise context.unsupported(node.decorator_list[1], "a second decorator")
     decorator = read_decorator(context, node.decorator_list[0])
     if decorator.kind not in (FUNCTION, PRIM_FUNC):
-        hint = suggestion(decorator.kind, ("R.function", "T.prim_func"))
-        raise context.unsupported(node.decorator_list[0], f"`@{source_of(node.decorator_list[0])}`", hint)
+        whole = node.decorator_list[0]
+        func = whole.func if isinstance(whole, ast.Call) else whole
+        hint = suggestion(".".join(dotted(func) or ()), ("R.function", "T.prim_func"))
+        raise context.unsupported(func if hint else whole, f"`@{source_of(whole)}`", hint)
     return _Marked(node, decorator, var)
 
 

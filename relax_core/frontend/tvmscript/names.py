@@ -36,6 +36,12 @@ DTYPES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_WHOLE = (*DTYPES.values(), "float8_e4m3fn", "float8_e5m2")
+_OF_OTHERS: Mapping[str, str] = MappingProxyType(
+    {"double": "float64", "half": "float16", "float": "float32", "int": "int32", "long": "int64", "byte": "uint8"}
+)
+"""How NumPy, PyTorch and C call them."""
+
 
 # What stands in `tvm.script` itself; in 2021 prim funcs were marked with `@tvm.script.tir`.
 _OF_SCRIPT: Mapping[str, str] = MappingProxyType({"ir_module": "ir.ir_module", "tir": "tir.prim_func"})
@@ -89,3 +95,10 @@ def suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
     by_lower = {item.lower(): item for item in known}
     close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return Suggestion(prefix + name, prefix + by_lower[close[0]]) if close else ""
+
+
+def dtype_suggestion(name: str, written: str) -> str:
+    """Return which dtype is meant by a string that names none, which is written so in the text, with its quotes."""
+    known = {item: item for item in _WHOLE} | dict(DTYPES) | dict(_OF_OTHERS)
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.75)
+    return Suggestion(written, f"{written[:1]}{known[close[0]]}{written[:1]}") if close else ""

@@ -16,8 +16,9 @@ from pygls.workspace import PositionCodec
 from relax_core.cli.integration.language.document import Document, LineRange, holds_program
 from relax_core.cli.integration.language.formatting import NotFormattedError, formatted
 from relax_core.cli.integration.language.signatures import signature_at
+from relax_core.cli.integration.mending import mended
 from relax_core.cli.terminal import Engine
-from relax_core.engine.protocol import RELEASE, Failure, Open, Program, VocabularyOf
+from relax_core.engine.protocol import RELEASE, Check, Failure, Open, Program, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Term
 from relax_core.present.models import NameFact, Problem
 
@@ -170,13 +171,18 @@ def _add_texts(server: LanguageServer, documents: Documents) -> None:
     async def _closed(params: lsp.DidCloseTextDocumentParams) -> None:
         documents.close(params.text_document.uri)
 
-    @server.feature(
-        lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
-    )
+    kinds = [lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=kinds))
     async def _fixes(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = params.text_document.uri
         document = await documents.of(uri)
+        wanted = params.context.only
         found: list[lsp.CodeAction] = []
+        if wanted is None or any(lsp.CodeActionKind.SourceFixAll.startswith(kind) for kind in wanted):
+            found += await _all_fixes(documents, document, uri)
+        if wanted is not None and not any(lsp.CodeActionKind.QuickFix.startswith(kind) for kind in wanted):
+            return found
         for problem in document.problems:
             where = _problem_range(problem, document, documents.codec)
             if problem.fix and where.start <= params.range.end and params.range.start <= where.end:
@@ -185,6 +191,25 @@ def _add_texts(server: LanguageServer, documents: Documents) -> None:
                 title = f"Write {problem.fix}" if "\n" not in problem.fix else "Mend it"
                 found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, [shown], edit=edit))
         return found
+
+
+async def _all_fixes(documents: Documents, document: Document, uri: str) -> list[lsp.CodeAction]:
+    """Return what mends all that is safe, as one action; nothing if there is nothing."""
+    if not any(item.fix for item in document.problems):
+        return []
+    asked = Check(Program(document.text, PurePosixPath(unquote(urlsplit(uri).path)).name))
+    made = await asyncio.to_thread(mended, documents.engine, asked)
+    if isinstance(made, Failure) or not made.count:
+        return []
+    edit = lsp.WorkspaceEdit({uri: [_whole(documents, document, made.text)]})
+    return [lsp.CodeAction("Fix all that are safe", lsp.CodeActionKind.SourceFixAll, edit=edit)]
+
+
+def _whole(documents: Documents, document: Document, text: str) -> lsp.TextEdit:
+    """Return the edit that puts another text in the place of all."""
+    end = lsp.Position(len(document.lines) - 1, len(document.lines[-1]))
+    whole = documents.codec.range_to_client_units(document.lines, lsp.Range(lsp.Position(0, 0), end))
+    return lsp.TextEdit(whole, text)
 
 
 def _add_names(server: LanguageServer, documents: Documents) -> None:
@@ -319,9 +344,7 @@ def _add_writing(server: LanguageServer, documents: Documents) -> None:
             made = await asyncio.to_thread(formatted, documents.engine, document, name)
         except NotFormattedError as error:
             raise JsonRpcException(f"Not formatted: {error}", lsp.LSPErrorCodes.RequestFailed) from None
-        end = lsp.Position(len(document.lines) - 1, len(document.lines[-1]))
-        whole = documents.codec.range_to_client_units(document.lines, lsp.Range(lsp.Position(0, 0), end))
-        return [] if made == document.text else [lsp.TextEdit(whole, made)]
+        return [] if made == document.text else [_whole(documents, document, made)]
 
 
 def _add_views(server: LanguageServer, documents: Documents) -> None:

@@ -95,7 +95,11 @@ def _write(folder: Path, files: dict[str, File]) -> None:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.base64 if isinstance(content, Binary) else content.encode("utf-8"))
+        path.write_bytes(_bytes(content))
+
+
+def _bytes(content: File) -> bytes:
+    return content.base64 if isinstance(content, Binary) else content.encode("utf-8")
 
 
 def _status(client: NotingClient, arguments: tuple[str, ...]) -> int:
@@ -133,9 +137,11 @@ def _written(folder: Path, given: dict[str, File]) -> Iterator[tuple[str, File]]
     """Read what the command wrote."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_symlink() or not path.is_file() or name in given:
+        if path.is_symlink() or not path.is_file():
             continue
         content = path.read_bytes()
+        if name in given and content == _bytes(given[name]):
+            continue
         try:
             yield name, content.decode("utf-8")
         except UnicodeDecodeError:

@@ -297,7 +297,7 @@ class TypeReader:
                 return dtype_of_variable(self.context, part, self.variable(name), self.prims)
             case _:
                 pass
-        raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
+        raise self.context.fail_dtype("PA007", node)
 
     def _ndim(self, node: ast.expr | None) -> int | None:
         match node:

@@ -143,7 +143,7 @@ def _dtype(reader: Reader, node: ast.expr, *others: str) -> str:
             return made.value
         case _:
             pass
-    raise reader.context.fail("PA006", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
+    raise reader.context.fail_dtype("PA006", node)
 
 
 def _cast_first(reader: Reader, node: ast.Call) -> PrimExpr:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from relax_core.frontend.tvmscript.buffers.buffer import UNUSED_OF_PARAMETER, read_buffer
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literal.literals import read_attributes
+from relax_core.frontend.tvmscript.names import dotted, suggestion
 from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir.arguments import given
 from relax_core.frontend.tvmscript.tir.body import BlockParts, TirBody
@@ -40,7 +41,10 @@ def read_axes(body: TirBody, target: ast.expr, value: ast.expr, name: str) -> No
     elif name in _KINDS:
         axes = [_axis(body, value, _KINDS[name])]
     else:
-        raise context.unsupported(value, f"`{source_of(value)}`", "write T.axis.spatial(extent, i)")
+        written = ".".join(dotted(value.func) or ())
+        near = suggestion(name, (*_KINDS, "remap"), written.removesuffix(name))
+        place = value.func if near else value
+        raise context.unsupported(place, f"`{source_of(value)}`", near or "write T.axis.spatial(extent, i)")
     if len(names) != len(targets) or len(names) != len(axes):
         raise context.fail("PA006", value, f"{len(axes)} axes for {len(targets)} names")
     for item, (kind, start, extent, binding) in zip(names, axes, strict=True):

@@ -284,7 +284,7 @@ class TirReader(ABC):
             case ast.Attribute() if is_dtype(self.name_of(node)):
                 return self.name_of(node)
             case _:
-                raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
+                raise self.context.fail_dtype("PA007", node)
 
 
 def index_items(node: ast.Subscript) -> list[ast.expr]:

@@ -1,0 +1,99 @@
+"""The mends that diagnostics know, applied as far as that is safe: there are fewer errors then, and no others.
+
+A mend is a word in place of another one. Which words are meant is a guess, so each is tried, and the text is checked.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from relax_core.cli.terminal import Engine
+from relax_core.engine.protocol import Check, Failure, Program
+from relax_core.present.models import Problem
+
+_ROUNDS: Final = 8
+"""A mend may show errors that were hidden before it."""
+_TRIED: Final = 64
+"""Mends that are tried one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A text with its mends, and what is left to say of it."""
+
+    text: str
+    count: int
+    """Of the mends that were made."""
+    problems: tuple[Problem, ...]
+
+
+def mended(engine: Engine, asked: Check) -> Mended | Failure:
+    """Apply the mends of a text that are safe, all at once if that is, else one after the other."""
+    found = _problems(engine, asked, asked.program.text)
+    if isinstance(found, Failure):
+        return found
+    made = Mended(asked.program.text, 0, found)
+    for _ in range(_ROUNDS):
+        known = _apart(made.problems)
+        better = _tried(engine, asked, made, known) or _one_by_one(engine, asked, made, known[:_TRIED])
+        if better is None:
+            break
+        made = better
+    return made
+
+
+def _one_by_one(engine: Engine, asked: Check, made: Mended, known: Sequence[Problem]) -> Mended | None:
+    """Apply those of several mends that are safe; from behind, so that the places of the others stay."""
+    better = None
+    for item in reversed(known) if len(known) > 1 else ():
+        better = _tried(engine, asked, better or made, (item,)) or better
+    return better
+
+
+def _tried(engine: Engine, asked: Check, made: Mended, known: Sequence[Problem]) -> Mended | None:
+    """Apply mends, and those of errors that were hidden before; `None` if that is not safe."""
+    before = _errors(made.problems)
+    text, count, problems = made.text, made.count, made.problems
+    for _ in range(_ROUNDS):
+        if not known:
+            break
+        text, count = applied(text, known), count + len(known)
+        found = _problems(engine, asked, text)
+        if isinstance(found, Failure):
+            return None
+        problems, known = found, [item for item in _apart(found) if (item.code, item.message) not in before]
+    after = _errors(problems)
+    return Mended(text, count, problems) if after.total() < before.total() and not after - before else None
+
+
+def applied(text: str, known: Sequence[Problem]) -> str:
+    """Return a text with the mends of problems that do not overlap."""
+    lines = text.split("\n")
+    for item in sorted(known, key=lambda item: (item.line, item.column), reverse=True):
+        line = lines[item.line - 1]
+        lines[item.line - 1] = line[: item.column - 1] + item.fix + line[item.end_column - 1 :]
+    return "\n".join(lines)
+
+
+def _apart(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems that know their mend, in the order of the text, without those that overlap one before."""
+    found: list[Problem] = []
+    for item in sorted(problems, key=lambda item: (item.line, item.column)):
+        is_apart = not found or (found[-1].line, found[-1].end_column) <= (item.line, item.column)
+        if item.fix and item.severity == "error" and item.line == item.end_line and is_apart:
+            found.append(item)
+    return found
+
+
+def _errors(problems: Sequence[Problem]) -> Counter[tuple[str, str]]:
+    """Count the errors by what they say: their lines may move."""
+    return Counter((item.code, item.message) for item in problems if item.severity == "error")
+
+
+def _problems(engine: Engine, asked: Check, text: str) -> tuple[Problem, ...] | Failure:
+    program: Program = msgspec.structs.replace(asked.program, text=text)
+    found = engine.request(msgspec.structs.replace(asked, program=program))
+    return found if isinstance(found, Failure) else found.problems
