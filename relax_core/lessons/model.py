@@ -56,6 +56,10 @@ class Shown(Block, frozen=True, forbid_unknown_fields=True):
     function: str = ""
     view: str = ""
     kernel: str = ""
+    by_hand: int | None = None
+    """1: on the Kernels page a schedule is written by hand."""
+    schedule: str = ""
+    """Its steps, a line each."""
     tab: str = ""
     lets: str = ""
     pair: int = -1

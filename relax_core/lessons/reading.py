@@ -153,6 +153,8 @@ def over(before: Shown, own: Shown) -> Shown:
             view="",
             function="",
             kernel="",
+            by_hand=None,
+            schedule="",
             tab="",
             lets="",
             pair=-1,
