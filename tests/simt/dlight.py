@@ -31,6 +31,26 @@ def rms_norm(x: Any, gamma: Any) -> Any:
     return relax.op.nn.rms_norm(x, gamma, axes=[-1])
 
 
+def layer_norm(x: Any, gamma: Any, beta: Any) -> Any:
+    """Return each row with the mean 0 and the variance 1, scaled."""
+    return relax.op.nn.layer_norm(x, gamma, beta, axes=[-1])
+
+
+def by_transposed(x: Any, w: Any) -> Any:
+    """Return the product with a transposed matrix."""
+    return relax.op.matmul(x, relax.op.permute_dims(w))
+
+
+def scores(q: Any, k: Any) -> Any:
+    """Return the weights of an attention."""
+    return relax.op.nn.softmax(relax.op.matmul(q, relax.op.permute_dims(k, [0, 2, 1])), axis=-1)
+
+
+def variance(x: Any) -> Any:
+    """Return the variance of each row."""
+    return relax.op.variance(x, axis=-1)
+
+
 def row_sum(x: Any) -> Any:
     """Return the sum of each row."""
     return relax.op.sum(x, axis=-1)
@@ -44,6 +64,20 @@ CASES: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]] = {
     "gemv": (((1, 256), (256, 128)), relax.op.matmul),
     "matmul": (((64, 64), (64, 64)), relax.op.matmul),
     "transpose": (((64, 64),), relax.op.permute_dims),
+    # Judged by the oracle alone, with more shapes:
+    "argmax 4x33": (((4, 33),), argmax),
+    "softmax 2x3x100": (((2, 3, 100),), softmax),
+    "softmax 5x64": (((5, 64),), softmax),
+    "rms_norm 1x1000": (((1, 1000), (1000,)), rms_norm),
+    "layer_norm 5x64": (((5, 64), (64,), (64,)), layer_norm),
+    "sum of all": (((2, 300),), relax.op.sum),
+    "variance": (((3, 200),), variance),
+    "transposed gemv": (((1, 64), (33, 64)), by_transposed),
+    "transpose 33x65": (((33, 65),), relax.op.permute_dims),
+    "relu": (((4, 33),), relax.op.nn.relu),
+    "matmul 33x65x17": (((33, 65), (65, 17)), relax.op.matmul),
+    "conv2d": (((2, 2, 8, 8), (6, 2, 1, 1)), relax.op.nn.conv2d),
+    "scores": (((4, 1, 32), (4, 1, 32)), scores),
     # Of the benchmarks:
     "softmax 128x1000": (((128, 1000),), softmax),
     "matmul 512": (((512, 512), (512, 512)), relax.op.matmul),
