@@ -1,10 +1,14 @@
 """A schedule that is written by hand on the Kernels page: applied, checked by value, timed, and kept as text."""
 
 from typing import Any
+from urllib.parse import urlencode
 
+import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from tests.views.pages import opened
+from tests.browser import OpenPage
+from tests.views.pages import assert_accessible, opened
 from views.state.selection import screen
 
 STEPS = (
@@ -49,3 +53,14 @@ def test_a_text_that_is_no_schedule_is_told() -> None:
     app = written(opened("kernels", FIRST), "Splitt(block='product')")
     assert not app.dataframe
     assert any("Splitt" in item.value for item in (*app.error, *app.markdown, *app.text, *app.warning))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 760])
+def test_the_table_of_a_schedule_is_accessible(open_page: OpenPage, app_url: str, width: int) -> None:
+    page = open_page(width, 900)
+    asked = {"sample": "tir/to_schedule.py", "kernel": "product", "by_hand": "1", "schedule": STEPS[0]}
+    page.goto(f"{app_url}/kernels?{urlencode(asked)}")
+    page.get_by_role("button", name="Apply and time").click()
+    expect(page.get_by_role("button", name="Table", exact=True)).to_be_visible()
+    assert_accessible(page, width)
