@@ -148,6 +148,8 @@ class CompareGraph(Request[Graph], frozen=True):
     program: Program
     stage: int
     functions: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    """The `group` names of folded nodes that are shown open."""
 
 
 class StageStructureOf(Request[Structure], frozen=True):

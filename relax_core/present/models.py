@@ -283,6 +283,8 @@ class Graph(msgspec.Struct, frozen=True):
     empty_title: str = "No graph"
     empty_text: str = ""
     """Shown with `empty_title` in place of the picture while `svg` is empty."""
+    opened: tuple[tuple[str, str], ...] = ()
+    """The groups that were opened, each with what it is called: they can be closed."""
 
 
 class FilmItem(msgspec.Struct, frozen=True, array_like=True):

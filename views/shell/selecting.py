@@ -9,7 +9,7 @@ from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
 from views.shell.explaining import explain_node
 from views.shell.navigation import open_page
-from views.state.session import find_part, go_to_line, open_group, select, state
+from views.state.session import close_group, find_part, go_to_line, open_group, select, state
 from views.state.shared import FocusState
 from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
@@ -29,6 +29,8 @@ def on_graph(page: str, action: GraphAction) -> None:
             select(function=action.command, node="")
         case "open":
             open_group(page, action.command)
+        case "close":
+            close_group(page, action.command)
         case "side":
             st.session_state[f"{page}.side"] = action.side
         case _:

@@ -178,6 +178,12 @@ def open_group(page: str, group: str) -> None:
     st.session_state[f"{page}.opened"] = (*opened_groups(page), group)
 
 
+def close_group(page: str, group: str) -> None:
+    """Fold a group of the graph of `page`, with those in it."""
+    kept = (item for item in opened_groups(page) if item != group and not item.startswith(f"{group}/"))
+    st.session_state[f"{page}.opened"] = tuple(kept)
+
+
 def go_to_line(line: int) -> None:
     """Scroll the Source page to a line of the text."""
     _, number = line_to_show()

@@ -120,7 +120,7 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     previous = max(message.stage - 1, 0)
     log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
     sides = opened.facts(previous), opened.facts(message.stage)
-    return compare_graph(*sides, log, message.functions, opened.drawing)
+    return compare_graph(*sides, log, message.functions, message.opened, opened.drawing)
 
 
 def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:

@@ -1,8 +1,9 @@
 """A graph before it is laid out: nodes, edges and clusters as plain values, and folding of large ones."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Literal
 
 from relax_core.diagnostics import plural
@@ -27,8 +28,8 @@ class DrawNode:
     sub: str = ""
     tag: str = ""
     cluster: str = ""
-    group: str = ""
-    """Name of the group that it is folded into if the graph is large; empty: never folded."""
+    group: tuple[str, ...] = ()
+    """The groups that it may be folded into if the graph is large, the outermost first; empty: never folded."""
     ir: tuple[Node, ...] = ()
     """The IR nodes that it stands for, the most characteristic first."""
     node: str = ""
@@ -45,6 +46,8 @@ class DrawNode:
     """A begin whose region never ends."""
     fault: str = ""
     """The error that the program has here, with its code."""
+    is_weight: bool = False
+    """A parameter that holds a weight: it is folded with what uses it."""
     least: tuple[float, float] = (0.0, 0.0)
     """The least width and height that it is drawn with, in points."""
 
@@ -91,6 +94,8 @@ class Drawing:
     same_rank: tuple[tuple[str, str], ...] = ()
     is_compare: bool = False
     node_count: int = field(default=-1)
+    opened: tuple[str, ...] = ()
+    """The groups that are shown open because they were asked for."""
     beside: str = ""
     """How many errors of the program are at none of the nodes, and where."""
 
@@ -101,6 +106,10 @@ class Drawing:
 
 VISIBLE_LIMIT = 1000
 """A graph of more nodes starts folded."""
+LAYERED_LIMIT = 300
+"""So does one of more nodes than this in which layers repeat."""
+MOST_WEIGHTS = 12
+"""More weights that no one group uses alone are folded into one of their own."""
 MOST_USES = 8
 """In a graph of more than `SPREAD_FROM` nodes a value with more users than this is drawn once per user."""
 SPREAD_FROM = 100
@@ -115,26 +124,33 @@ def fold(
     """
     if len(drawing.nodes) <= min(limit, SPREAD_FROM):
         return drawing
+    if any(len(item.group) > 1 for item in drawing.nodes):
+        limit = min(limit, LAYERED_LIMIT)
     if len(drawing.nodes) <= limit:
         nodes, edges = _beside_users(list(drawing.nodes), drawing.edges)
         return replace(drawing, nodes=tuple(nodes), edges=edges)
-    opened = (*opened, *dict.fromkeys(item.group for item in drawing.nodes if item.node in shown))
-    sizes = Counter(item.group for item in drawing.nodes)
-    faults = Counter(item.group for item in drawing.nodes if item.fault)
-    folded = {name for name, size in sizes.items() if name and size > 1 and name not in opened}
+    group_of = _groups_with_weights(drawing)
+    open_ = {*opened, *(name for item in drawing.nodes if item.node in shown for name in group_of[item.key])}
+    sizes = Counter(name for names in group_of.values() for name in names)
+    closed = {
+        key: next((name for name in names if sizes[name] > 1 and name not in open_), "")
+        for key, names in group_of.items()
+    }
+    members: dict[str, list[DrawNode]] = defaultdict(list)
+    for item in drawing.nodes:
+        members[closed[item.key]].append(item)
     around = {item.key: item.parent for item in drawing.clusters if item.kind == "region"}
     key_of: dict[str, str] = {}
     nodes: list[DrawNode] = []
     for item in drawing.nodes:
-        if item.group not in folded:
+        name = closed[item.key]
+        if not name:
             key_of[item.key] = item.key
             nodes.append(item)
             continue
-        key = f"group:{item.group}"
+        key = f"group:{name}"
         if key not in key_of:
-            first = replace(item, cluster=around.get(item.cluster, item.cluster))
-            fault = f"{plural(faults[item.group], 'faulty node')} inside" if faults[item.group] else ""
-            nodes.append(replace(_folded_node(key, first, sizes[item.group]), fault=fault))
+            nodes.append(_folded_node(key, name, members[name], around))
         key_of[key] = key_of[item.key] = key
     edges = _joined(drawing.edges, key_of)
     clusters = used_clusters(drawing.clusters, nodes)
@@ -143,7 +159,8 @@ def fold(
     nodes, edges = _beside_users(nodes, edges)
     visible = {item.key for item in nodes}
     pairs = tuple(pair for pair in drawing.same_rank if visible.issuperset(pair))
-    return replace(drawing, nodes=tuple(nodes), edges=edges, clusters=clusters, same_rank=pairs)
+    known = tuple(name for name in opened if name in sizes)
+    return replace(drawing, nodes=tuple(nodes), edges=edges, clusters=clusters, same_rank=pairs, opened=known)
 
 
 def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[list[DrawNode], tuple[DrawEdge, ...]]:
@@ -166,19 +183,54 @@ def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[l
     return [*(item for item in nodes if item.key not in spread), *copies], tuple(moved)
 
 
-def _folded_node(key: str, first: DrawNode, count: int) -> DrawNode:
-    words = first.group.rpartition("/")[2]
+def _groups_with_weights(drawing: Drawing) -> dict[str, tuple[str, ...]]:
+    """Return the groups of each node; a weight is in those that all its users are in, or else among many others."""
+    group_of = {item.key: item.group for item in drawing.nodes}
+    weights = {item.key for item in drawing.nodes if item.is_weight}
+    found: dict[str, tuple[str, ...]] = {}
+    for edge in drawing.edges:
+        if edge.source in weights:
+            names = group_of[edge.target]
+            found[edge.source] = common_path(found[edge.source], names) if edge.source in found else names
+    shared = [item for item in drawing.nodes if item.is_weight and not found.get(item.key)]
+    if len(shared) > MOST_WEIGHTS:
+        found |= {item.key: (f"{item.function}/weights",) for item in shared}
+    return group_of | found
+
+
+def common_path(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the groups, from the outermost on, that two nodes are in."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
+    return tuple(name for name, _ in same)
+
+
+def group_words(name: str) -> str:
+    """Return what a group is called in a picture: its name without those around it."""
+    return name.rpartition("/")[2]
+
+
+def _folded_node(key: str, name: str, members: list[DrawNode], around: Mapping[str, str]) -> DrawNode:
+    """Return the node that stands for the members of a group."""
+    first = next((item for item in members if item.group), members[0])
+    weights = sum(item.is_weight for item in members)
+    changed = sum(item.mark != "unchanged" for item in members)
+    faults = sum(bool(item.fault) for item in members)
+    inner = len(members) - weights
+    words = [plural(inner, "node") if inner else "", plural(weights, "weight") if weights else ""]
+    words.append(f"{changed:,} changed" if changed else "")
     return DrawNode(
         key,
         "folded",
-        words,
-        plural(count, "node"),
-        cluster=first.cluster,
-        group=first.group,
+        group_words(name),
+        ", ".join(filter(None, words)),
+        cluster=around.get(first.cluster, first.cluster),
+        group=(name,),
         node=first.node,
         line=first.line,
         function=first.function,
-        count=count,
+        count=len(members),
+        mark="changed" if changed else "unchanged",
+        fault=f"{plural(faults, 'faulty node')} inside" if faults else "",
     )
 
 

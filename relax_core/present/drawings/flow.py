@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from relax_core.analysis.layers.bindings import Layers, layers_of
+from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -26,7 +28,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ops import find
-from relax_core.present.drawings.drawing import DrawCluster, DrawEdge, Drawing, DrawNode, EdgeKind, Look
+from relax_core.present.drawings.drawing import SPREAD_FROM, DrawCluster, DrawEdge, Drawing, DrawNode, EdgeKind, Look
 from relax_core.present.drawings.faults import NO_FAULTS, Faults
 from relax_core.present.drawings.flow_words import call_words, literal, name_of, reachability
 from relax_core.present.nodes.node_id import NodeIndex
@@ -34,6 +36,33 @@ from relax_core.present.words import is_void, type_text
 
 _SEGMENT, _SEGMENT_COUNT = 100, 40
 """How many bindings of a block fold into one node of a large graph, and how many such nodes a block has."""
+
+
+_SEGMENT_SHOWN = 40
+"""So few bindings before, between or behind layers are shown as they are."""
+
+
+def binding_groups(function: str, block: int, count: int, layers: tuple[Layers, ...]) -> list[tuple[str, ...]]:
+    """Return for each of so many bindings the groups that it is in: all layers and its own, or a range of bindings."""
+    groups: list[tuple[str, ...]] = []
+    for place in range(count):
+        start, last = segment_of(place, count)
+        groups.append((f"{function}/block {block}/bindings {start + 1} to {last}",))
+    last = 0
+    for number, found in enumerate(layers):
+        repeat = found.repeat
+        if repeat.start - last <= _SEGMENT_SHOWN:
+            groups[last : repeat.start] = [()] * (repeat.start - last)
+        title = f"{found.name} × {repeat.count}".replace("/", "_")
+        whole = f"{function}/block {block}.{number}/{title}"
+        for copy, name in enumerate(found.copies):
+            first = repeat.start + copy * repeat.length
+            own = f"{whole}/{name.replace('/', '_')}"
+            groups[first : first + repeat.length] = [(whole, own)] * repeat.length
+        last = repeat.end
+    if layers and count - last <= _SEGMENT_SHOWN:
+        groups[last:] = [()] * (count - last)
+    return groups
 
 
 def segment_of(place: int, count: int) -> tuple[int, int]:
@@ -93,7 +122,7 @@ class FlowDrawer:
         self._owner_of: dict[str, str] = {}
         self._owner = ""
         self._depth = 0
-        self._group = ""
+        self._group: tuple[str, ...] = ()
         self._effects: list[str] = []
         self._references: list[tuple[str, str]] = []
         self._first_of: dict[str, str] = {}
@@ -119,8 +148,11 @@ class FlowDrawer:
     def body(self, function: Function, cluster: str) -> str:
         """Draw parameters, bindings and result; returns the key of the result."""
         self._effects.append("")
-        for param in function.params:
+        inputs = attr(function.attrs, "num_input", 1)
+        for place, param in enumerate(function.params):
             self._add(param, "param", param.name, self._type(param), cluster, (param,))
+            if self._depth == 0 and isinstance(inputs, int) and place >= inputs:
+                self._nodes[-1] = replace(self._nodes[-1], is_weight=True)
         if function.params:
             self._first_of[self.function] = self._key_of[function.params[0]]
         seq = function.body
@@ -154,10 +186,10 @@ class FlowDrawer:
             if isinstance(block, DataflowBlock) and block.bindings:
                 inner = f"{cluster}/df{number}:{self.function}"
                 self.clusters.append(DrawCluster(inner, "dataflow", "dataflow", cluster))
+            groups = self._groups(block.bindings, number) if self._depth == 0 else ()
             for place, binding in enumerate(block.bindings):
-                start, last = segment_of(place, len(block.bindings))
                 if self._depth == 0:
-                    self._group = f"{self.function}/block {number}/bindings {start + 1} to {last}"
+                    self._group = groups[place]
                 match binding:
                     case VarBinding(var=var, value=value):
                         self._bind(binding, var, value, inner)
@@ -169,8 +201,13 @@ class FlowDrawer:
                     case _:
                         raise AssertionError(type(binding).__name__)
         if self._depth == 0:
-            self._group = ""
+            self._group = ()
         return seq.body
+
+    def _groups(self, bindings: tuple[Node, ...], block: int) -> list[tuple[str, ...]]:
+        """Return what each binding of a block of a function is folded into: its layer, or a range of bindings."""
+        layers = layers_of(bindings, self._type) if len(bindings) > SPREAD_FROM else ()
+        return binding_groups(self.function, block, len(bindings), layers)
 
     def _bind(self, binding: VarBinding, var: Var, value: Expr, cluster: str) -> None:
         if isinstance(value, Function):

@@ -11,7 +11,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.drawings.compare import union
 from relax_core.present.drawings.dot import write_dot
-from relax_core.present.drawings.drawing import VISIBLE_LIMIT, DrawEdge, Drawing, DrawNode, fold
+from relax_core.present.drawings.drawing import VISIBLE_LIMIT, DrawEdge, Drawing, DrawNode, fold, group_words
 from relax_core.present.drawings.faults import Home, faulty, mark_faults
 from relax_core.present.drawings.flow import FlowDrawer, GraphContext, draw_function, draw_functions
 from relax_core.present.drawings.relay_flow import RelayFlow
@@ -67,6 +67,7 @@ def compare_graph(
     after: GraphContext,
     log: RewriteLog,
     functions: tuple[str, ...] = (),
+    opened: tuple[str, ...] = (),
     draw: Callable[[GraphContext, tuple[str, ...]], Drawing] | None = None,
 ) -> Graph:
     """Present the change of a module by one pass; `functions` empty means those that changed.
@@ -83,7 +84,7 @@ def compare_graph(
     joined = replace(union(drawn[0], marked, log, "Compare"), beside=marked.beside)
     if not joined.nodes:
         return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
-    return present(fold(joined, shown=faulty(marked)))
+    return present(fold(joined, opened, shown=faulty(marked)))
 
 
 def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
@@ -137,6 +138,7 @@ def present(drawing: Drawing) -> Graph:
         is_folded,
         drawing.is_compare,
         dot,
+        opened=tuple((name, visible(group_words(name))) for name in drawing.opened),
     )
 
 
@@ -152,7 +154,7 @@ def graph_node(item: DrawNode, id_: str) -> GraphNode:
         item.function,
         item.side,
         item.mark,
-        item.group if item.look == "folded" else "",
+        item.group[-1] if item.look == "folded" else "",
         visible(item.fault),
     )
 

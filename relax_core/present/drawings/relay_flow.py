@@ -53,7 +53,7 @@ class RegionBoxes:
         """Tell whether a region has a box."""
         return region.target != DEFAULT or region.is_open
 
-    def box(self, region: Region, outer: str, function: str, group: str) -> str:
+    def box(self, region: Region, outer: str, function: str, group: tuple[str, ...]) -> str:
         """Return the key of a region's cluster inside `outer`, which is made on the first call."""
         key = f"{outer}/{function}/{region.target} {region.number}"
         if all(item.key != key for item in self.clusters):
@@ -138,13 +138,13 @@ class RelayFlow(FlowDrawer):
         for place, item in enumerate(block.statements):
             if self._depth == 0 or len(block.statements) > _FOLDS_FROM:
                 start, last = segment_of(place, len(block.statements))
-                within = f"{outer}/" if self._depth else ""
-                self._group = f"{self.function}/{within}statements {start + 1} to {last}"
+                within = f"{outer[-1]}/" if self._depth and outer else ""
+                self._group = (f"{self.function}/{within}statements {start + 1} to {last}",)
             if isinstance(item, Let) and self._schedule.block_of[item, "body"] is block:
                 self._let(item, cluster)
             else:
                 self._drawn(item, cluster)
-        self._group = outer if self._depth else ""
+        self._group = outer if self._depth else ()
         while isinstance(tail, Let) and self._schedule.block_of[tail, "body"] is block:
             tail = tail.body
         self._drawn(tail, cluster)

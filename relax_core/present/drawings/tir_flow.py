@@ -61,7 +61,7 @@ class _TirFlow:
         node = replace(node, node=facts.index.id_of(where), line=facts.line_of(where))
         if look == "statement":
             start = self._store_count - self._store_count % _SEGMENT
-            node = replace(node, group=f"{self._function}/statements {start + 1} to {start + _SEGMENT}")
+            node = replace(node, group=(f"{self._function}/statements {start + 1} to {start + _SEGMENT}",))
             self._store_count += 1
         self._nodes.append(node)
         self._key_of.update(dict.fromkeys(ir, key))

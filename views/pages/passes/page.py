@@ -43,7 +43,7 @@ from views.shell.guide import offer_paragraph
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.reports import offer_report
 from views.shell.selecting import on_graph, show_inspector, shown_side
-from views.state.session import select, state
+from views.state.session import opened_groups, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.diff.component import DiffAction, DiffTab, SingleRewrite, diff
 from views.widgets.graph.component import Head, Marks, graph
@@ -294,7 +294,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
     if shown == "film":
         _show_film(stage)
     if shown in ("both", "graph"):
-        reply = ask(CompareGraph(passed_program(), stage))
+        reply = ask(CompareGraph(passed_program(), stage, opened=opened_groups("passes")))
         if isinstance(reply, Failure):
             show_failure(reply)
             return

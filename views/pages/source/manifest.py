@@ -20,7 +20,7 @@ MANIFEST = Manifest(
                 ("`Space` `+` `-`", "fit, zoom"),
                 ("arrows", "move"),
                 ("`n` `p`", "next and previous node"),
-                ("`Enter` `Esc`", "open a group, clear"),
+                ("`Enter` `Backspace` `Esc`", "open a group, fold the last one, clear"),
             ),
         ),
     ),

@@ -504,14 +504,16 @@ export interface Graph {
   readonly empty_title: string;
   /** Shown with `empty_title` in place of the picture while `svg` is empty. */
   readonly empty_text: string;
+  /** The groups that were opened, each with what it is called: they can be closed. */
+  readonly opened: readonly (readonly [string, string])[];
 }
 
 /** What the user did. */
 export interface GraphAction {
-  readonly kind: "command" | "open" | "select" | "side" | "step" | "tab";
+  readonly kind: "close" | "command" | "open" | "select" | "side" | "step" | "tab";
   /** The selected node, empty after Esc. */
   readonly node?: string;
-  /** The id of the tab, step or button, or the name of the group to open. */
+  /** The id of the tab, step or button, or the name of the group to open or to fold. */
   readonly command?: string;
   readonly side?: Side;
 }

@@ -14,11 +14,11 @@ from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 class GraphAction:
     """What the user did."""
 
-    kind: Literal["select", "open", "side", "tab", "step", "command"]
+    kind: Literal["select", "open", "close", "side", "tab", "step", "command"]
     node: str = ""
     """The selected node, empty after Esc."""
     command: str = ""
-    """The id of the tab, step or button, or the name of the group to open."""
+    """The id of the tab, step or button, or the name of the group to open or to fold."""
     side: Side = "both"
 
 

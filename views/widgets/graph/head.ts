@@ -34,6 +34,13 @@ const MARK_COLOR: Readonly<Record<string, string>> = {
 };
 const LINE_SIGN: Readonly<Record<string, string>> = { line: "──", dash: "╌╌", dot: "····" };
 
+/** What is open, the outermost first: a click folds it again. */
+export function wayOf(model: Graph, close: (group: string) => void): Child {
+  const entry = ([group, title]: Graph["opened"][number]) =>
+    button(`${title} ✕`, "chip", "", () => close(group), { title: `Fold ${title} (Backspace folds the last)` });
+  return model.opened.length ? [el("span", { class: "muted" }, "Open"), model.opened.map(entry)] : "";
+}
+
 export function headOf(model: Graph, props: GraphProps, side: Side, asks: Asks): Child {
   const folded = `${model.node_count.toLocaleString("en")} nodes. Shown folded`;
   const note = model.is_folded ? folded : props.note;

@@ -6,7 +6,7 @@ import { act, consume, isModified, isTyping, onKeys, stepOf } from "#shared/keys
 import type { Take, Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
 import { download, downloadPng, svgFile } from "./files";
-import { type Asks, headOf, legendOf, menuOf } from "./head";
+import { type Asks, headOf, legendOf, menuOf, wayOf } from "./head";
 import { Tip } from "./hover";
 import { isNode, nodeOnSide, Picture } from "./picture";
 import { Search } from "./search";
@@ -22,6 +22,7 @@ const PAN_STEP = 60;
 
 export class GraphPane {
   private readonly head = el("div", { class: "ph" });
+  private readonly way = el("div", { class: "way", role: "group", "aria-label": "Open groups", hidden: true });
   private readonly menu = el("div", { class: "menu", hidden: true });
   private readonly legend = el("div", { class: "legend" });
   private readonly tip: Tip;
@@ -64,7 +65,7 @@ export class GraphPane {
       search: () => this.search.open(),
       menu: () => this.toggleMenu(),
     };
-    root.append(this.head, this.menu, canvas, this.tip.element);
+    root.append(this.head, this.way, this.menu, canvas, this.tip.element);
     this.listen(canvas);
   }
 
@@ -89,9 +90,14 @@ export class GraphPane {
     this.model = model;
     this.picture = picture;
     canvas.replaceChildren();
-    const keys = "Arrows move, plus and minus zoom, n and p choose, Enter opens.";
+    const keys = "Arrows move, plus and minus zoom, n and p choose, Enter opens, Backspace folds.";
     canvas.setAttribute("aria-label", `${model.title || "graph"}, ${model.node_count} nodes. ${keys}`);
     this.root.dataset.nodes = String(model.nodes.length);
+    this.way.hidden = !model.opened.length;
+    replace(
+      this.way,
+      wayOf(model, (group) => this.say("close", group)),
+    );
     if (!picture.svg) {
       const words = el("span", {}, prose(model.empty_text));
       canvas.append(el("div", { class: "state" }, el("b", {}, model.empty_title), words));
@@ -230,6 +236,11 @@ export class GraphPane {
     if (group) this.say("open", group);
   }
 
+  private closeLast(): void {
+    const last = this.model?.opened.at(-1);
+    if (last) this.say("close", last[0]);
+  }
+
   private clear(): void {
     this.search.close();
     this.select("", false);
@@ -289,6 +300,7 @@ export class GraphPane {
       n: () => this.move(1),
       p: () => this.move(-1),
       Enter: () => this.openGroup(this.selectedId),
+      Backspace: () => this.closeLast(),
       Escape: () => this.clear(),
     });
     if (isOurs) consume(event);

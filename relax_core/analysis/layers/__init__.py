@@ -1,0 +1,1 @@
+"""Layers of a model: parts of a function that repeat, and what they are called."""
