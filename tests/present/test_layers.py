@@ -42,6 +42,15 @@ def test_a_box_is_opened_level_by_level() -> None:
     assert [title for _, title in one.opened] == ["layers × 40", "layers_3"]
 
 
+def test_a_value_that_every_layer_reads_stands_beside_each_box_too() -> None:
+    graph = graph_of(layered(40), ALL, f"{ALL}/layers_3")
+    masks = [node.id for node in graph.nodes if node.title == "exp"]
+    assert len(masks) == 1 + 39
+    assert len({node.node for node in graph.nodes if node.title == "exp"}) == 1
+    assert all(sum(edge.source == mask for edge in graph.edges) == 1 for mask in masks)
+    assert graph.node_count == graph_of(layered(40)).node_count
+
+
 def test_a_layer_alone_is_not_open_while_the_box_around_it_is_closed() -> None:
     assert titles(graph_of(layered(40), f"{ALL}/layers_3")) == titles(graph_of(layered(40)))
 
@@ -78,7 +87,8 @@ def test_a_graph_that_compares_says_how_much_of_a_box_changed_and_opens_it() -> 
     assert (box.title, box.mark) == ("layers × 40", "changed")
     assert f"{40 * LAYER_LENGTH:,} changed" in box.subtitle
     opened = ask(session, CompareGraph(that, 1, opened=(box.group, f"{box.group}/layers_0")))
-    assert sum(node.mark == "changed" for node in opened.nodes) == 39 + LAYER_LENGTH + 3
+    # A copy of a value beside each box that reads it is no further node that changed.
+    assert [entry.text for entry in opened.legend if entry.sign == "changed"] == [f"changed {39 + LAYER_LENGTH + 3}"]
 
 
 def test_a_graph_is_drawn_in_linear_time() -> None:

@@ -166,21 +166,23 @@ def fold(
 def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[list[DrawNode], tuple[DrawEdge, ...]]:
     """Duplicate sources with many users, such as weights, beside each user.
 
-    Dozens of edges across a large graph cannot be followed, and their layout takes minutes.
+    Dozens of edges across a large graph cannot be followed, and their layout takes minutes. Of a value that is made in
+    the graph, such as a mask that every layer reads, a copy stands beside each folded user; it stays where it is.
     """
     uses = Counter(edge.source for edge in edges)
     made = {edge.target for edge in edges}
-    spread = {item.key: item for item in nodes if uses[item.key] > MOST_USES and item.key not in made}
+    shared = {item.key: item for item in nodes if uses[item.key] > MOST_USES}
+    folded = {item.key for item in nodes if item.look == "folded"}
     copies: list[DrawNode] = []
     moved: list[DrawEdge] = []
     for number, edge in enumerate(edges):
-        item = spread.get(edge.source)
-        if item is None:
+        item = shared.get(edge.source)
+        if item is None or (item.key in made and (edge.target not in folded or item.key in folded)):
             moved.append(edge)
         else:
             copies.append(replace(item, key=f"{item.key}#{number}", count=0))
             moved.append(replace(edge, source=copies[-1].key))
-    return [*(item for item in nodes if item.key not in spread), *copies], tuple(moved)
+    return [*(item for item in nodes if item.key not in shared or item.key in made), *copies], tuple(moved)
 
 
 def _groups_with_weights(drawing: Drawing) -> dict[str, tuple[str, ...]]:

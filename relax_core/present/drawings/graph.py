@@ -160,7 +160,9 @@ def graph_node(item: DrawNode, id_: str) -> GraphNode:
 
 
 def _legend(drawing: Drawing) -> tuple[LegendEntry, ...]:
-    counts = Counter(item.mark for item in drawing.nodes) + Counter(
+    # What stands beside a user, as a copy of a node, is counted where it is.
+    own = (item for item in drawing.nodes if item.count or item.look in ("begin", "end", "region"))
+    counts = Counter(item.mark for item in own) + Counter(
         item.mark for item in drawing.clusters if item.kind in ("function", "local")
     )
     entries = [LegendEntry(mark, f"{mark} {counts[mark]}") for mark in _MARKS if counts[mark]]

@@ -36,8 +36,10 @@ const LINE_SIGN: Readonly<Record<string, string>> = { line: "──", dash: "╌
 
 /** What is open, the outermost first: a click folds it again. */
 export function wayOf(model: Graph, close: (group: string) => void): Child {
-  const entry = ([group, title]: Graph["opened"][number]) =>
-    button(`${title} ✕`, "chip", "", () => close(group), { title: `Fold ${title} (Backspace folds the last)` });
+  const entry = ([group, title]: Graph["opened"][number]) => {
+    const words = { "aria-label": `Fold ${title}`, title: `Fold ${title} (Backspace folds the last one)` };
+    return button(`${title} ✕`, "chip", "", () => close(group), words);
+  };
   return model.opened.length ? [el("span", { class: "muted" }, "Open"), model.opened.map(entry)] : "";
 }
 
