@@ -87,8 +87,8 @@ class Open(Request[SourceView], frozen=True):
 class GraphOf(Request[Graph], frozen=True):
     """The graph of a function at a stage (0: the source), or of the whole module if `function` is empty.
 
-    `opened` are the `group` names of folded nodes that are shown open, `shown` nodes whose groups are open in the graph
-    of a function. Without `has_types` it shows the types alone that the text declares, without `has_faults` no error.
+    `opened` are the `group` names of folded nodes that are shown open, `shown` nodes whose groups are in a function's.
+    Without `has_types` it shows the types alone that the text declares, without `has_faults` no error.
     """
 
     program: Program
@@ -143,13 +143,12 @@ class MeasuredOf(Request[Measured], frozen=True):
 
 
 class CompareGraph(Request[Graph], frozen=True):
-    """One union graph of the module before and after a stage; `functions` empty: those that changed."""
+    """One union graph of the module before and after a stage, of `functions` or else of those that changed."""
 
     program: Program
     stage: int
     functions: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
-    """The `group` names of folded nodes that are shown open."""
 
 
 class StageStructureOf(Request[Structure], frozen=True):
@@ -173,9 +172,9 @@ class FilmOf(Request[Film], frozen=True):
 
 
 class Inspect(Request[Inspector], frozen=True):
-    """All that is known of a node, named by the text of its `NodeId`; with `is_followed`, up to its instructions.
+    """All that is known of a node, `node` being the text of its `NodeId`.
 
-    Without `has_types` no type that was inferred.
+    With `is_followed` up to its instructions, without `has_types` no type that was inferred.
     """
 
     program: Program
@@ -410,10 +409,7 @@ class VocabularyOf(Request[Vocabulary], frozen=True):
 
 
 class ExplanationsOf(Request[Explanations], frozen=True):
-    """What some names mean: of passes, diagnostics, operators, instructions, remarks, words of the glossary.
-
-    Passes on another `language` are left out.
-    """
+    """What names of passes on `language`, diagnostics, operators, instructions, remarks and of the glossary mean."""
 
     names: tuple[str, ...]
     language: Literal["", "relax", "relay"] = ""
