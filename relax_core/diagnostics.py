@@ -16,9 +16,9 @@ class Suggestion(str):
     written: str
     meant: str
 
-    def __new__(cls, written: str, meant: str) -> "Suggestion":
-        """Suggest `meant` in place of `written`: "did you mean R.matmul?"."""
-        self = super().__new__(cls, f"did you mean {meant}?")
+    def __new__(cls, written: str, meant: str, more: str = "") -> "Suggestion":
+        """Suggest `meant` in place of `written`: "did you mean R.matmul?"; `more` are words behind it."""
+        self = super().__new__(cls, f"did you mean {meant}?{more}")
         self.written, self.meant = written, meant
         return self
 

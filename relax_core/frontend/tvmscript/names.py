@@ -90,11 +90,11 @@ def import_aliases(statement: ast.stmt) -> dict[str, str]:
     return found
 
 
-def suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """Return "did you mean R.matmul?" if a known name is close, else the empty string."""
+def suggestion(name: str, known: Iterable[str], prefix: str = "", more: str = "") -> str:
+    """Return "did you mean R.matmul?" if a known name is close, with `more` behind it, else the empty string."""
     by_lower = {item.lower(): item for item in known}
     close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return Suggestion(prefix + name, prefix + by_lower[close[0]]) if close else ""
+    return Suggestion(prefix + name, prefix + by_lower[close[0]], more) if close else ""
 
 
 def dtype_suggestion(name: str, written: str) -> str:

@@ -208,7 +208,7 @@ def _surplus(reader: RelaxReader, node: ast.Call, spec: OpSpec, given: _Given) -
             return fail("PA006", given.named[twice], message, _signature(spec))
         return fail("PA006", given.positional[at], f"too many arguments for `{func}`", _signature(spec))
     name, value = next((name, value) for name, value in given.named.items() if name not in known)
-    near = suggestion(name, known)
+    near = suggestion(name, known, more=f"; {_signature(spec)}")
     place = _place_of_name(reader, node, name) if near else value
     return fail("PA006", place, f"`{func}` has no argument `{name}`", near or _signature(spec))
 
