@@ -87,9 +87,9 @@ def test_a_fresh_clone_shows_every_component_from_any_folder(page: Page, tmp_pat
     home.mkdir()
     with serve(home, clone / "app.py") as url:
         page.goto(url)
-        expect(page.locator(".root[data-rev]")).to_have_count(3)
-        page.goto(f"{url}/passes?sample=seeds/print_closure2.py")
         expect(page.locator(".root[data-rev]")).to_have_count(4)
+        page.goto(f"{url}/passes?sample=seeds/print_closure2.py")
+        expect(page.locator(".root[data-rev]")).to_have_count(5)
         page.goto(f"{url}/run?sample=seeds/print_closure2.py")
         expect(page.locator(".root[data-at]")).to_have_count(1)
 

@@ -13,6 +13,7 @@ from relax_core.present.escape import badge, bullets, literal, prose, visible
 from relax_core.present.models import Status
 from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
+from views.shell.finding import go_where_chosen, show_palette
 from views.shell.guide import show_asked, show_help
 from views.shell.sharing import show_sharing
 from views.state.session import (
@@ -39,6 +40,7 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
     """Put the page into one column without gaps, under the product's style, a lesson that is open at its left."""
     st.html(_SHELL)
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
+        go_where_chosen()
         arrive(is_lesson_page=takes_lesson)
         _show_complaints()
         follow_file()
@@ -80,6 +82,7 @@ def bar(noun: str) -> Generator[DeltaGenerator]:
             show_strip(noun)
         menu = st.popover("Share", help="The address of this screen, and files")
         address, files = menu.container(), menu.container()
+        show_palette()
         if st.button("?", key="bar.keys", help="Guide and keys"):
             show_help(noun)
     with added:

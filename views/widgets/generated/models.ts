@@ -1073,6 +1073,25 @@ export interface PairRow {
   readonly nodes: readonly string[];
 }
 
+/** The user chose somewhere to go. */
+export interface PaletteAction {
+  readonly kind: "document" | "lesson" | "page" | "sample";
+  readonly name: string;
+}
+
+/** What the page says beside the model. */
+export interface PaletteProps {
+  readonly height: string;
+}
+
+/** Somewhere to go: a page by its noun, a sample by its path, a lesson by its name, a document by its path. */
+export type PaletteTarget = readonly [kind: "document" | "lesson" | "page" | "sample", name: string, label: string];
+
+/** Where the palette leads; what can be done on the page it reads off the page. */
+export interface PaletteTargets {
+  readonly targets: readonly PaletteTarget[];
+}
+
 /** A piece of an inspector's text; with a target it is a link. */
 export interface Part {
   readonly text: string;
