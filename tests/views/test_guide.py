@@ -112,6 +112,22 @@ def test_a_name_is_looked_up_and_a_misspelled_one_is_told_which_is_near() -> Non
         assert words in said(app)
 
 
+def test_the_keys_are_searched_by_letter_deed_and_page() -> None:
+    app = opened("learn", screen())
+    app.button(key="bar.keys").click().run()
+    assert "step back" in said(app).lower()
+    for wanted, has, has_not in (("STEP", "`n`", "inspector in a narrow window"), ("`/`", "search", "step back")):
+        app.text_input(key="guide.key").set_value(wanted)
+        app.button(key="bar.keys").click().run()
+        keys = "\n".join(item.value for item in app.markdown if "| Key |" in item.value)
+        assert has in keys, wanted
+        assert has_not not in keys.lower(), wanted
+    app.text_input(key="guide.key").set_value("no `such` key")
+    app.button(key="bar.keys").click().run()
+    assert not app.exception
+    assert "No key has" in said(app)
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("address", "button", "sentences"),

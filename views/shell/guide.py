@@ -18,10 +18,16 @@ from views.state.session import open_sample, open_text
 
 _CHOSEN: Final = "guide.chosen"
 _LOOKED_UP: Final = "guide.looked_up"
+_WANTED_KEY: Final = "guide.key"
 _MOST_SEE: Final = 8
 _EVERYWHERE: Final[KeyGroup] = (
     "Everywhere",
-    (("`?`", "guide and keys"), ("`/`", "search"), ("`p` `Esc`", "inspector in a narrow window")),
+    (
+        ("`Ctrl` `K`", "everything that can be done or opened"),
+        ("`?`", "guide and keys"),
+        ("`/`", "search"),
+        ("`p` `Esc`", "inspector in a narrow window"),
+    ),
 )
 
 
@@ -76,19 +82,34 @@ def _choose(path: str) -> None:
     st.session_state[_CHOSEN] = path
 
 
-def key_columns() -> tuple[tuple[KeyGroup, ...], tuple[KeyGroup, ...]]:
-    """Return the keys of all pages in two columns of about one height; pages whose keys are alike are told of once."""
+def key_columns(wanted: str = "") -> tuple[tuple[KeyGroup, ...], tuple[KeyGroup, ...]]:
+    """Return the keys of all pages in two columns of about one height; pages whose keys are alike are told of once.
+
+    With `wanted`, only those whose page, letters or deed have it, in any case.
+    """
     titles: dict[tuple[tuple[str, str], ...], str] = {}
     for title, keys in (_EVERYWHERE, *(group for item in MANIFESTS.values() for group in item.keys)):
         titles[keys] = f"{titles[keys]}, {title.lower()}" if keys in titles else title
-    groups = tuple((title, keys) for keys, title in titles.items())
+    groups = tuple(filter(None, (_matching(title, keys, wanted.lower()) for keys, title in titles.items())))
+    if not groups:
+        return (), ()
     heights = tuple(accumulate(len(keys) + 1 for _, keys in groups))
     split = next(number for number, height in enumerate(heights, 1) if 2 * height >= heights[-1])
     return groups[:split], groups[split:]
 
 
+def _matching(title: str, keys: tuple[tuple[str, str], ...], wanted: str) -> KeyGroup | None:
+    found = keys if wanted in title.lower() else tuple(row for row in keys if wanted in " ".join(row).lower())
+    return (title, found) if found else None
+
+
 def _show_keys() -> None:
-    columns = key_columns()
+    label = "A key, or what it does"
+    wanted = st.text_input(label, key=_WANTED_KEY, placeholder="Such as step, Ctrl or Passes").strip()
+    columns = key_columns(wanted)
+    if not any(columns):
+        st.caption(prose(f"No key has `{wanted}` in what it does."))
+        return
     with st.container(key="keys"):
         for column, groups in zip(st.columns(len(columns), gap="large"), columns, strict=True):
             for title, keys in groups:
