@@ -17,12 +17,12 @@ from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
 from views.lessons.names import offer_names
 from views.lessons.steps import (
+    ask_for_lesson,
     ask_for_step,
     first_open,
     leave_step,
     open_asked_step,
     open_lesson_file,
-    open_step,
     problem,
     said,
     shown_step,
@@ -182,9 +182,14 @@ def _show_end(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None
             st.caption("It was the last one of the course.")
             return
         name = f"Next lesson: {following.lesson.order}. {following.lesson.title}"
-        if st.button(literal(name), key="lesson.following", help=prose(following.lesson.about)):
-            leave_step(file, number)
-            open_step(following, first_open(following))
+        words = prose(following.lesson.about)
+        st.button(literal(name), key="lesson.following", help=words, on_click=_go_on, args=(file, number, following))
+
+
+def _go_on(file: LessonFile, number: int, following: LessonFile) -> None:
+    """Have the next lesson open, the last step of this one done."""
+    leave_step(file, number)
+    ask_for_lesson(following, first_open(following))
 
 
 def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:

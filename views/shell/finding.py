@@ -8,7 +8,7 @@ from relax_core.engine.documents.guides import guides
 from relax_core.engine.samples import list_samples
 from relax_core.lessons.library import lesson_named, list_lessons
 from views import PAGES
-from views.lessons.steps import first_open, open_step
+from views.lessons.steps import ask_for_lesson, first_open
 from views.shell.navigation import open_page
 from views.shell.palette.component import PaletteAction, PaletteTarget, PaletteTargets, palette
 from views.state.asking import ask_for_guide
@@ -19,17 +19,10 @@ _CHOSEN: Final = "palette.chosen"
 
 
 def go_where_chosen() -> None:
-    """Go to the page or lesson that was chosen, if one was; called at the start of a page."""
-    chosen: PaletteAction | None = st.session_state.pop(_CHOSEN, None)
-    match chosen:
-        case PaletteAction("page", noun) if noun in PAGES:
-            open_page(noun)
-        case PaletteAction("lesson", name):
-            file = lesson_named(name)
-            if file is not None:
-                open_step(file, first_open(file))
-        case _:
-            pass
+    """Go to the page that was chosen, if one was; called at the start of a page."""
+    noun = st.session_state.pop(_CHOSEN, "")
+    if noun in PAGES:
+        open_page(noun)
 
 
 def show_palette() -> None:
@@ -39,9 +32,13 @@ def show_palette() -> None:
 
 def _on_palette(action: PaletteAction) -> None:
     match action.kind:
-        case "page" | "lesson":
+        case "page":
             # Only a page that runs can be left for another one.
-            st.session_state[_CHOSEN] = action
+            st.session_state[_CHOSEN] = action.name
+        case "lesson":
+            file = lesson_named(action.name)
+            if file is not None:
+                ask_for_lesson(file, first_open(file))
         case "sample":
             if any(sample.path == action.name for sample in list_samples()):
                 open_sample(action.name)

@@ -13,6 +13,7 @@ from relax_core.present.escape import badge, bullets, literal, prose, visible
 from relax_core.present.models import Status
 from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
+from views.lessons.steps import open_asked_lesson
 from views.shell.finding import go_where_chosen, show_palette
 from views.shell.guide import show_asked, show_help
 from views.shell.sharing import show_sharing
@@ -41,6 +42,7 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
     st.html(_SHELL)
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
         go_where_chosen()
+        open_asked_lesson()
         arrive(is_lesson_page=takes_lesson)
         _show_complaints()
         follow_file()
