@@ -103,7 +103,7 @@ def test_its_app_opens_a_program_and_shows_every_page(
         assert (tmp_path / "opened").read_text(encoding="utf-8") == f"{url}/\n"
         page.goto(url)
         expect(page.get_by_role("tab", name="fib.py")).to_be_visible()
-        expect(page.locator(".root[data-rev]")).to_have_count(3)
+        expect(page.locator(".root[data-rev]")).to_have_count(4)
         for noun, component in (("passes", ".root[data-stage]"), ("run", ".root[data-at]"), ("kernels", ".root")):
             page.goto(f"{url}/{noun}?sample=seeds/my_ir_module_corrected.py")
             expect(page.locator(component).first).to_be_visible()
