@@ -19,7 +19,6 @@ from relax_core.present.diffs.diff import Page, page_of
 from relax_core.present.drawings.drawing import Drawing
 from relax_core.present.drawings.faults import NO_FAULTS, Faults
 from relax_core.present.drawings.flow import GraphContext
-from relax_core.present.drawings.graph import draw_relax
 from relax_core.present.nodes.inspector import InspectorContext
 from relax_core.present.nodes.life import what_is
 from relax_core.present.nodes.node_id import NodeIndex
@@ -62,9 +61,14 @@ class OpenProgram:
         compilation = self.compilation
         return self._pages.remembered(stage, lambda: page_of(compilation.printed(stage), compilation.index(stage)))
 
-    def drawing(self, facts: GraphContext, functions: tuple[str, ...]) -> Drawing:
+    def drawing(
+        self,
+        facts: GraphContext,
+        functions: tuple[str, ...],
+        draw: Callable[[GraphContext, tuple[str, ...]], Drawing],
+    ) -> Drawing:
         """Draw functions of a stage, which `facts` tells of: what is behind one pass is before the next."""
-        return self._drawings.remembered((facts.index, functions), lambda: draw_relax(facts, functions))
+        return self._drawings.remembered((facts.index, functions), lambda: draw(facts, functions))
 
     def recording(self, trace: Trace) -> Recording:
         """Return the trace with what its presentation needs."""

@@ -30,9 +30,11 @@ from relax_core.present.code import printed_code, printed_text
 from relax_core.present.diffs.diff import diff_pages
 from relax_core.present.diffs.patch import patch_of
 from relax_core.present.diffs.structure import StructureText, structure
+from relax_core.present.drawings.drawing import Drawing
 from relax_core.present.drawings.faults import NO_FAULTS
 from relax_core.present.drawings.film import DrawnStage, draw_stage, film
-from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
+from relax_core.present.drawings.flow import GraphContext
+from relax_core.present.drawings.graph import compare_graph, draw_relax, function_graph, module_graph
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Structure
 from relax_core.present.nodes.inspector import inspect
 from relax_core.present.nodes.node_id import NodeId
@@ -120,7 +122,11 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     previous = max(message.stage - 1, 0)
     log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
     sides = opened.facts(previous), opened.facts(message.stage)
-    return compare_graph(*sides, log, message.functions, message.opened, opened.drawing)
+
+    def draw(facts: GraphContext, functions: tuple[str, ...]) -> Drawing:
+        return opened.drawing(facts, functions, draw_relax)
+
+    return compare_graph(*sides, log, message.functions, message.opened, draw)
 
 
 def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:
