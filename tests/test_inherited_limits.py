@@ -1,5 +1,6 @@
 """What a process finds when it is started: limits, a full disk, no home. It works within it or says what is missing."""
 
+import errno
 import os
 import re
 import shlex
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from relax_core.cli import main
+from relax_core.engine import files
 from tests.engine.programs import ENDLESS, SMALL
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,6 +84,18 @@ def test_with_little_a_command_works_or_says_what_is_missing(before: str, small:
     ran = carried_out(["run", small], before)
     assert (ran.returncode, ran.stderr) == (0, "") or (ran.returncode == 3 and ran.stderr.startswith("error: "))
     assert "Traceback" not in ran.stderr
+
+
+def test_a_file_that_finds_no_descriptor_left_is_no_mistake_of_the_user(
+    small: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_descriptor(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(files, "_opener", no_descriptor)
+    assert main(["check", "--in-process", small]) == 3
+    told = capsys.readouterr().err
+    assert told == f"error: cannot read {small}: Too many open files\nhint: see the limits of this shell, `ulimit -a`\n"
 
 
 def test_a_package_that_cannot_be_loaded_says_so(small: str, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from relax_core.cli.terminal import (
     complain,
     complain_of,
 )
+from relax_core.engine.files import NoFileLeftError
 from relax_core.engine.process import starting
 from relax_core.engine.process.client import Client
 
@@ -56,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         complain_of(error)
         return BAD_USAGE
+    except NoFileLeftError as error:
+        complain(f"error: {error}\nhint: see the limits of this shell, `ulimit -a`")
+        return LIMIT
     except OutputError as error:
         _drop_output()
         complain(f"error: cannot write the output: {error}")

@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 import msgspec
 
-from relax_core.engine.files import UnreadableFileError, printable, read_file, read_within
+from relax_core.engine.files import NoFileLeftError, UnreadableFileError, printable, read_file, read_within
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
 from relax_core.engine.programs.program import with_rules_stage
 from relax_core.engine.protocol import Failure, Program, Request
@@ -118,9 +118,12 @@ def read_bytes(path: str, limit_bytes: int = ARCHIVE_BYTES) -> bytes:
 
     Raises:
         UsageError: it cannot be read, is larger, or is no file, such as a device, which may have no end.
+        NoFileLeftError: no more files may be open.
     """
     try:
         return read_file(path, limit_bytes)
+    except NoFileLeftError:
+        raise
     except UnreadableFileError as error:
         raise UsageError(str(error)) from None
 

@@ -1,5 +1,6 @@
 """Reading files that somebody names: only what is a file, and no more of it than a limit."""
 
+import errno
 import os
 import stat
 from typing import BinaryIO
@@ -24,6 +25,10 @@ class FileTooLargeError(UnreadableFileError):
     """A file has more bytes than may be read."""
 
 
+class NoFileLeftError(UnreadableFileError):
+    """This process, or the machine, may open no more files: nothing is wrong with the one that was named."""
+
+
 def printable(text: str) -> str:
     """Return a file name as text: bytes of it that are no UTF-8 are escaped."""
     return text.encode("utf-8", "backslashreplace").decode() or "a file without a name"
@@ -34,13 +39,16 @@ def read_file(path: str, limit_bytes: int) -> bytes:
 
     Raises:
         UnreadableFileError: it cannot be read, is larger, or is no file, such as a device, which may have no end.
+        NoFileLeftError: no more files may be open.
     """
     try:
         with open(path, "rb", opener=_opener) as file:
             return read_within(file, limit_bytes, printable(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UnreadableFileError(f"cannot read {printable(path)}: {reason}") from None
+        is_limit = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+        kind = NoFileLeftError if is_limit else UnreadableFileError
+        raise kind(f"cannot read {printable(path)}: {reason}") from None
 
 
 def _opener(path: str, flags: int) -> int:
