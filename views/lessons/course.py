@@ -13,7 +13,7 @@ from relax_core.lessons.slides import slides
 from relax_core.present.escape import bold, literal, prose
 from views.lessons.keeping import keep, progress
 from views.lessons.names import offer_names
-from views.lessons.steps import ask_for_lesson, first_open, problem
+from views.lessons.steps import ask_for_step, first_open, problem
 from views.shell.navigation import open_page
 from views.worker.connection import client
 
@@ -61,7 +61,7 @@ def _row(file: LessonFile, *, is_next: bool) -> None:
         kind, title = "primary" if is_next else "secondary", f"{lesson.order}. {lesson.title}"
         number = 1 if done == len(lesson.steps) else first_open(file)
         key = f"learn.lesson.{file.name}"
-        st.button(literal(title), key=key, type=kind, on_click=ask_for_lesson, args=(file, number))
+        st.button(literal(title), key=key, type=kind, on_click=ask_for_step, args=(file, number))
         parts = [f"{lesson.minutes} minutes", f"{lesson.prediction_count} predictions"]
         if done:
             parts += [f"{done} of {len(lesson.steps)} steps", f"{score(lesson, progress())} of {lesson.points} points"]

@@ -17,12 +17,9 @@ from views.lessons.exercises import show_exercise
 from views.lessons.keeping import keep, progress
 from views.lessons.names import offer_names
 from views.lessons.steps import (
-    ask_for_lesson,
     ask_for_step,
     first_open,
     leave_step,
-    open_asked_step,
-    open_lesson_file,
     problem,
     said,
     shown_step,
@@ -41,14 +38,6 @@ _RULES: Final = (
 _STRIP: Final = "lesson.strip"
 _TOO_EARLY: Final = "lesson.too_early"
 """The step that comes before the one that was chosen."""
-
-
-def open_lesson() -> LessonFile | None:
-    """Return the lesson to be shown beside the page, at the step that was asked for; `None` if there is none."""
-    file = open_lesson_file()
-    if file is not None:
-        open_asked_step(file)
-    return file
 
 
 def show_panel(file: LessonFile) -> None:
@@ -160,7 +149,7 @@ def _choose(file: LessonFile, shown: int, labels: list[str]) -> None:
     if number > first:
         st.session_state[_TOO_EARLY] = first
     elif number != shown:
-        ask_for_step(number)
+        ask_for_step(file, number)
 
 
 def _may_go(file: LessonFile, number: int, step: Step) -> bool:
@@ -189,7 +178,7 @@ def _show_end(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None
 def _go_on(file: LessonFile, number: int, following: LessonFile) -> None:
     """Have the next lesson open, the last step of this one done."""
     leave_step(file, number)
-    ask_for_lesson(following, first_open(following))
+    ask_for_step(following, first_open(following))
 
 
 def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
@@ -197,9 +186,9 @@ def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
     may_go = _may_go(file, number, step)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson.foot"):
         if number > 1:
-            st.button("‹ Back", key="lesson.back", shortcut="Alt+B", on_click=ask_for_step, args=(number - 1,))
+            st.button("‹ Back", key="lesson.back", shortcut="Alt+B", on_click=ask_for_step, args=(file, number - 1))
         words = "Open again what this step shows"
-        st.button("To its place", key="lesson.place", help=words, on_click=ask_for_step, args=(number,))
+        st.button("To its place", key="lesson.place", help=words, on_click=ask_for_step, args=(file, number))
         st.space("stretch")
         kind = "primary" if may_go else "secondary"
         if number < len(lesson.steps):
@@ -212,7 +201,7 @@ def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
                 help=help_,
                 shortcut="Alt+N",
                 on_click=ask_for_step,
-                args=(number + 1,),
+                args=(file, number + 1),
                 kwargs={"leaves": number},
             )
             return

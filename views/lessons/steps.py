@@ -25,7 +25,6 @@ from views.worker.tables import table_text
 
 _PROBLEM: Final = "lesson.problem"
 _ASKED: Final = "lesson.asked"
-_ASKED_LESSON: Final = "lesson.asked_lesson"
 
 
 def open_lesson_file() -> LessonFile | None:
@@ -60,31 +59,13 @@ def open_step(file: LessonFile, number: int, solution: Shown | None = None, *, d
         _go(page)
 
 
-def ask_for_step(number: int, *, leaves: int = 0) -> None:
-    """Have a step of the lesson open when the page runs, before it shows anything; `leaves` is the step that is left.
+def ask_for_step(file: LessonFile, number: int, *, leaves: int = 0) -> None:
+    """Have a step of a lesson open when a page runs, before it shows anything; `leaves` is the step that is left.
 
-    A button calls it before the script runs, so that the page is not first made for the step before.
+    A button calls it before the script runs: what a script does for a button is lost where another run takes its
+    place, and the page is not first made for the step before.
     """
-    st.session_state[_ASKED] = number, leaves
-
-
-def ask_for_lesson(file: LessonFile, number: int) -> None:
-    """Have a step of a lesson open when a page runs, whatever the page shows.
-
-    A button calls it before the script runs: what a script does for a button is lost where another run takes its place.
-    """
-    st.session_state[_ASKED_LESSON] = file.name, number
-
-
-def open_asked_lesson() -> None:
-    """Open the lesson that was asked for, if one was; called at the start of a page."""
-    name, number = st.session_state.get(_ASKED_LESSON, ("", 0))
-    file = lesson_named(name) if name else None
-    page = _select_step(file, number) if file is not None else ""
-    # What the engine is asked for takes a while, in which another run may end this one.
-    st.session_state.pop(_ASKED_LESSON, None)
-    if page:
-        _go(page)
+    st.session_state[_ASKED] = file.name, number, leaves
 
 
 def is_step_asked() -> bool:
@@ -92,10 +73,12 @@ def is_step_asked() -> bool:
     return _ASKED in st.session_state
 
 
-def open_asked_step(file: LessonFile) -> None:
-    """Open the step that was asked for, if one was: here, if this is its page."""
-    number, leaves = st.session_state.get(_ASKED, (0, 0))
-    if not number:
+def open_asked_step() -> None:
+    """Open the step that was asked for, if one was: here, if this is its page; called at the start of a page."""
+    name, number, leaves = st.session_state.get(_ASKED, ("", 0, 0))
+    file = lesson_named(name) if name else None
+    if file is None:
+        st.session_state.pop(_ASKED, None)
         return
     leave_step(file, leaves)
     page = _select_step(file, number)

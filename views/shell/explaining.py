@@ -8,7 +8,7 @@ from relax_core.lessons.library import LessonFile
 from relax_core.present.catalog_of.catalog_models import Explanation, Explanations
 from relax_core.present.escape import badge, bullets, literal, prose
 from relax_core.present.models import Inspector
-from views.lessons.steps import ask_for_lesson
+from views.lessons.steps import ask_for_step
 from views.lessons.words import show_words
 from views.shell.references import show_references
 from views.worker.connection import ask
@@ -70,6 +70,6 @@ def show_lessons(found: tuple[tuple[LessonFile, int], ...]) -> None:
         for file, step in {file.name: (file, step) for file, step in reversed(found)}.values():
             title = file.lesson.title if file.lesson else file.name
             key = f"explain.{file.name}"
-            if st.button(literal(title), key=key, on_click=ask_for_lesson, args=(file, step)):
+            if st.button(literal(title), key=key, on_click=ask_for_step, args=(file, step)):
                 # A dialog runs by itself: the lesson is opened by the page.
                 st.rerun()

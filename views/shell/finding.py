@@ -8,7 +8,7 @@ from relax_core.engine.documents.guides import guides
 from relax_core.engine.samples import list_samples
 from relax_core.lessons.library import lesson_named, list_lessons
 from views import PAGES
-from views.lessons.steps import ask_for_lesson, first_open
+from views.lessons.steps import ask_for_step, first_open
 from views.shell.navigation import open_page
 from views.shell.palette.component import PaletteAction, PaletteTarget, PaletteTargets, palette
 from views.state.asking import ask_for_guide
@@ -38,7 +38,7 @@ def _on_palette(action: PaletteAction) -> None:
         case "lesson":
             file = lesson_named(action.name)
             if file is not None:
-                ask_for_lesson(file, first_open(file))
+                ask_for_step(file, first_open(file))
         case "sample":
             if any(sample.path == action.name for sample in list_samples()):
                 open_sample(action.name)

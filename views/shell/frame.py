@@ -13,7 +13,7 @@ from relax_core.present.escape import badge, bullets, literal, prose, visible
 from relax_core.present.models import Status
 from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
-from views.lessons.steps import open_asked_lesson
+from views.lessons.steps import open_asked_step, open_lesson_file
 from views.shell.finding import go_where_chosen, show_palette
 from views.shell.guide import show_asked, show_help
 from views.shell.sharing import show_sharing
@@ -42,11 +42,11 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
     st.html(_SHELL)
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
         go_where_chosen()
-        open_asked_lesson()
+        open_asked_step()
         arrive(is_lesson_page=takes_lesson)
         _show_complaints()
         follow_file()
-        file = panel.open_lesson() if takes_lesson else None
+        file = open_lesson_file() if takes_lesson else None
         if file is None:
             yield
         else:
@@ -80,7 +80,7 @@ def bar(noun: str) -> Generator[DeltaGenerator]:
         added = group()
         st.space("stretch")
         apart = st.container(width="content")
-        if noun in _BESIDE_NO_LESSON or panel.open_lesson() is None:
+        if noun in _BESIDE_NO_LESSON or open_lesson_file() is None:
             show_strip(noun)
         menu = st.popover("Share", help="The address of this screen, and files")
         address, files = menu.container(), menu.container()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from relax_core.lessons.library import list_lessons
 from relax_core.present.escape import literal, prose
-from views.lessons.steps import ask_for_lesson
+from views.lessons.steps import ask_for_step
 from views.manifest import Stop
 from views.manifests import MANIFESTS
 from views.shell.navigation import open_page
@@ -58,7 +58,7 @@ def _first_lesson() -> None:
         return
     words = prose(f"{file.lesson.title}: {file.lesson.minutes} minutes, with questions that the engine checks")
     label = literal(f"Begin with lesson {file.lesson.order}")
-    st.button(label, key="tour.lesson", help=words, on_click=ask_for_lesson, args=(file, 1))
+    st.button(label, key="tour.lesson", help=words, on_click=ask_for_step, args=(file, 1))
 
 
 def go(system: System, stop: Stop, key: str) -> None:
