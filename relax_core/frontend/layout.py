@@ -27,6 +27,17 @@ class Restored:
     changes: tuple[str, ...]
 
 
+def with_spaces(line: str) -> str:
+    """Expand the tabs at the start of a line, as a text is read."""
+    body = line.lstrip(" \t")
+    return line[: len(line) - len(body)].expandtabs(TAB_WIDTH) + body
+
+
+def given_column(line: str, column: int) -> int:
+    """Return where a column of a line as it is read stands in the line as it was given, both from 1."""
+    return max(column - len(with_spaces(line)) + len(line), 1)
+
+
 def restore_layout(text: str) -> Restored:
     """Strip quote marks, expand tabs, and indent lines that have lost all indentation, where that is unambiguous."""
     changes: list[str] = []

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, in_order
 from relax_core.frontend.collector import collector_held
-from relax_core.frontend.layout import TAB_WIDTH
+from relax_core.frontend.layout import with_spaces
 from relax_core.frontend.relay import module as relay
 from relax_core.frontend.relay.detect import is_relay
 from relax_core.frontend.tvmscript import text as tvmscript
@@ -124,9 +124,4 @@ def _clean(text: str) -> str:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
     if "\t" not in text:
         return text
-    return "\n".join(_expanded(line) for line in text.split("\n"))
-
-
-def _expanded(line: str) -> str:
-    body = line.lstrip(" \t")
-    return line[: len(line) - len(body)].expandtabs(TAB_WIDTH) + body
+    return "\n".join(map(with_spaces, text.split("\n")))

@@ -134,6 +134,12 @@ def test_a_text_keeps_the_ends_of_its_lines(file: Path) -> None:
     assert file.read_bytes() == RIGHT.replace("\n", "\r\n").encode()
 
 
+def test_a_text_keeps_the_tabs_before_its_lines(file: Path) -> None:
+    file.write_text(wrong(*MISTAKES).replace("    ", "\t"), encoding="utf-8")
+    assert main(["check", "m.py", "--fix"]) == 0
+    assert file.read_text(encoding="utf-8") == RIGHT.replace("    ", "\t")
+
+
 @pytest.mark.parametrize("path", ["-", "missing.py", "."])
 @pytest.mark.parametrize("option", ["--fix", "--diff"])
 def test_what_is_no_file_of_one_program_is_refused(

@@ -12,6 +12,7 @@ import msgspec
 
 from relax_core.cli.terminal import Engine
 from relax_core.engine.protocol import Check, Failure, Program
+from relax_core.frontend.layout import given_column
 from relax_core.present.models import Problem
 
 _ROUNDS: Final = 8
@@ -74,7 +75,8 @@ def applied(text: str, known: Sequence[Problem]) -> str:
     lines = text.split("\n")
     for item in sorted(known, key=lambda item: (item.line, item.column), reverse=True):
         line = lines[item.line - 1]
-        lines[item.line - 1] = line[: item.column - 1] + item.fix + line[item.end_column - 1 :]
+        start, end = (given_column(line, column) - 1 for column in (item.column, item.end_column))
+        lines[item.line - 1] = line[:start] + item.fix + line[end:]
     return "\n".join(lines)
 
 
