@@ -142,11 +142,12 @@ def test_a_reply_about_a_sample_is_for_all_sessions_until_one_has_it_computed_ag
     assert client.asked == [sample, "of a user", "of a user", sample]
 
 
-def test_what_is_measured_or_of_a_users_tensors_is_of_one_session() -> None:
+def test_what_is_measured_or_has_tensors_or_sizes_of_a_user_is_of_one_session() -> None:
     sample = list_samples()[0].text
     assert is_shared(RunOf(Program(sample)))
     assert is_shared(Operators())
     assert not is_shared(RunOf(Program(sample, inputs=b"")))
+    assert not is_shared(RunOf(Program(sample, sizes=(("n", 1 << 20),))))
     assert not is_shared(ProfileOf(Program(sample)))
 
 

@@ -58,7 +58,9 @@ def ask(request: Request[R]) -> R | Failure:
         return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
     held = holding()
     shared = shared_replies() if is_shared(request) and not held.replies.is_cleared else None
-    known = held.replies.get(request) or (shared and shared.get(request))
+    known = held.replies.get(request)
+    if known is None and shared is not None:
+        known = shared.get(request)
     if known is not None:
         return known
     reply = _asked(held.client, request, next(held.waits))
