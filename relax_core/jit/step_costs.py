@@ -6,7 +6,7 @@ from statistics import median
 
 from relax_core.jit.engine import Engine
 from relax_core.jit.transforms.registry import SUMMARIES, without
-from relax_core.jit.ways import Timed, Way, apart, look, time_in_turns
+from relax_core.jit.ways import Timed, Way, look, time_in_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,5 @@ def step_costs(
             said(f"{timed.name} without {name}", len(ways) + 1, len(applied) + 1)
         ways[name] = way((*off, name))
     time_in_turns((whole, *ways.values()), is_cancelled)
-    costs = tuple(_cost(name, way, whole) for name, way in ways.items())
+    costs = tuple(StepCost(name, median(way.seconds), *way.against(whole)) for name, way in ways.items())
     return StepCosts(median(whole.seconds), len(whole.seconds), costs)
-
-
-def _cost(name: str, way: Way, whole: Way) -> StepCost:
-    pairs = tuple(zip(whole.results, way.results, strict=True))
-    has_same_bits = all(ours.tobytes() == others.tobytes() for ours, others in pairs)
-    difference = max((apart(ours, others) for ours, others in pairs), default=0.0)
-    return StepCost(name, median(way.seconds), difference, has_same_bits)

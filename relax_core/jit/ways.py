@@ -65,6 +65,12 @@ class Way:
             call(*args)
         return (perf_counter() - began) / self._count
 
+    def against(self, other: "Way") -> tuple[float, bool]:
+        """Return how far its results are at most from those of another way, and whether all bits are the same."""
+        pairs = tuple(zip(other.results, self.results, strict=True))
+        difference = max((_apart(one, another) for one, another in pairs), default=0.0)
+        return difference, all(one.tobytes() == another.tobytes() for one, another in pairs)
+
     @property
     def is_done(self) -> bool:
         """Tell whether it was timed often enough."""
@@ -97,7 +103,7 @@ def look(is_cancelled: Callable[[], bool]) -> None:
         raise RunError((Diagnostic("JT014", "cancelled while the kernel was timed"),))
 
 
-def apart(ours: Array, others: Array) -> float:
+def _apart(ours: Array, others: Array) -> float:
     """Return the greatest distance of two elements; two NaN are alike, and an infinity is far from all else."""
     a, b = ours.astype(np.float64), others.astype(np.float64)
     is_alike = (a == b) | (np.isnan(a) & np.isnan(b))

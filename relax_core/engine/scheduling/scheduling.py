@@ -13,9 +13,8 @@ from relax_core.analysis.cost.arithmetic import operations
 from relax_core.analysis.cost.sizes import UnknownCostError
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine.debug.request_context import RequestContext
-from relax_core.engine.programs.prim_entry import arguments
 from relax_core.engine.protocol import Progress, ScheduleOf
-from relax_core.engine.screens.kernel_view import kernel_of, sizes_of
+from relax_core.engine.screens.kernel_view import kernel_to_time
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import preorder
@@ -23,7 +22,7 @@ from relax_core.ir.tir import For, PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel import Host
 from relax_core.jit.transforms.registry import SUMMARIES
-from relax_core.jit.ways import Timed, Way, apart, look, time_in_turns
+from relax_core.jit.ways import Timed, Way, look, time_in_turns
 from relax_core.passes.pipeline import read_steps, run_pipeline
 from relax_core.present.code import without_header
 from relax_core.present.diffs.diff import diff_texts
@@ -45,18 +44,15 @@ def schedule_table(message: ScheduleOf, context: RequestContext) -> ScheduleTabl
         DiagnosedError: there is no such kernel or symbol, the schedule cannot be read, the kernel as it is written
             cannot be compiled, or stops on the arguments, or it was cancelled.
     """
+    timed, args = kernel_to_time(message, context)
+    name, function = timed.name, timed.function
     opened = context.opened_by(message.program)
-    executable = opened.compilation.executable(context.report, context.is_cancelled)
-    name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = sizes_of(message, name, function)
-    names = {symbol.name for symbol in symbols}
-    sizes = {symbol: size for symbol, size in message.program.sizes if symbol in names} | asked
-    args = arguments(function, None, message.program.seed, sizes)
+    module_name = opened.compilation.executable(context.report, context.is_cancelled).module.name
     engine = context.engine_of(opened)
     made, refused = _applied(name, function, message.schedule)
 
     def text(shown: PrimFunc) -> str:
-        alone = IRModule((Definition(GlobalVar(name), shown),), name=executable.module.name)
+        alone = IRModule((Definition(GlobalVar(name), shown),), name=module_name)
         return without_header(print_module(alone, spelling=opened.source.spelling)).text
 
     steps = (("", function), *made)
@@ -65,9 +61,8 @@ def schedule_table(message: ScheduleOf, context: RequestContext) -> ScheduleTabl
     for number, (step, item) in enumerate(steps):
         look(context.is_cancelled)
         context.report(Progress(f"Compiling {step or 'the kernel as it is written'}", number, len(steps) + 1))
-        timed = Timed(item, name, executable.log, executable.kernels)
-        ways.append(_way(_plainly(engine, item), timed, args, is_first=number == 0))
-    ours = Way(engine, Timed(function, name, executable.log, executable.kernels), args)
+        ways.append(_way(_plainly(engine, item), replace(timed, function=item), args, is_first=number == 0))
+    ours = Way(engine, timed, args)
     context.report(Progress("Timing", len(steps), len(steps) + 1))
     time_in_turns([ours, *(way for way in ways if isinstance(way, Way))], context.is_cancelled)
     first = ways[0]
@@ -125,10 +120,7 @@ def _way(host: Host, timed: Timed, args: Sequence[Any], *, is_first: bool) -> Wa
 def _rung(step: str, text: str, way: Way | str, first: Way) -> Rung:
     if isinstance(way, str):
         return Rung(step, text, problem=way)
-    pairs = tuple(zip(first.results, way.results, strict=True))
-    has_same_bits = all(one.tobytes() == other.tobytes() for one, other in pairs)
-    difference = max((apart(one, other) for one, other in pairs), default=0.0)
-    return Rung(step, text, median(way.seconds), difference, has_same_bits)
+    return Rung(step, text, median(way.seconds), *way.against(first))
 
 
 def _with_diffs(rungs: Sequence[Rung]) -> Iterator[Rung]:

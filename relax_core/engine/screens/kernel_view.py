@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
@@ -40,7 +41,7 @@ def kernel_view(
     """
     executable = opened.compilation.executable(report, is_cancelled)
     name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = sizes_of(message, name, function)
+    symbols, asked = _sizes_of(message, name, function)
     chosen: dict[PrimVar, int | None] = {symbol: asked.get(symbol.name) for symbol in symbols}
     known = {symbol: value for symbol, value in chosen.items() if value is not None}
     views = kernel_views(
@@ -82,18 +83,12 @@ def step_table(message: StepCostsOf, context: RequestContext) -> StepTable:
         DiagnosedError: there is no such kernel, symbol or transformation, it cannot be compiled, or stops on the
             arguments that are made up, or was cancelled.
     """
-    opened = context.opened_by(message.program)
-    executable = opened.compilation.executable(context.report, context.is_cancelled)
-    name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = sizes_of(message, name, function)
-    names = {symbol.name for symbol in symbols}
-    sizes = {symbol: size for symbol, size in message.program.sizes if symbol in names} | asked
+    timed, args = kernel_to_time(message, context)
     off = without(message.without)
-    args = arguments(function, None, message.program.seed, sizes)
-    engine = context.engine_of(opened)
+    engine = context.engine_of(context.opened_by(message.program))
     found = step_costs(
         engine,
-        Timed(function, name, executable.log, executable.kernels),
+        timed,
         args,
         off,
         is_cancelled=context.is_cancelled,
@@ -110,7 +105,23 @@ def step_table(message: StepCostsOf, context: RequestContext) -> StepTable:
         )
         for item in found.steps
     )
-    return StepTable(name, engine.target.processor, off, found.seconds, found.rounds, rows)
+    return StepTable(timed.name, engine.target.processor, off, found.seconds, found.rounds, rows)
+
+
+def kernel_to_time(message: StepCostsOf | ScheduleOf, context: RequestContext) -> tuple[Timed, tuple[Any, ...]]:
+    """Return the kernel that is asked for, and arguments that are made up for it.
+
+    Raises:
+        DiagnosedError: there is no such kernel or symbol.
+    """
+    compilation = context.opened_by(message.program).compilation
+    executable = compilation.executable(context.report, context.is_cancelled)
+    name, function = kernel_of(message.kernel, executable.kernels)
+    symbols, asked = _sizes_of(message, name, function)
+    names = {symbol.name for symbol in symbols}
+    sizes = {symbol: size for symbol, size in message.program.sizes if symbol in names} | asked
+    timed = Timed(function, name, executable.log, executable.kernels)
+    return timed, arguments(function, None, message.program.seed, sizes)
 
 
 def plans(message: PlansOf, context: RequestContext) -> KernelPlans:
@@ -122,7 +133,7 @@ def plans(message: PlansOf, context: RequestContext) -> KernelPlans:
     opened = context.opened_by(message.program)
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     name, function = kernel_of(message.kernel, executable.kernels)
-    symbols, asked = sizes_of(message, name, function)
+    symbols, asked = _sizes_of(message, name, function)
     engine = context.engine_of(opened)
     stages = plan_stages(
         function,
@@ -149,7 +160,7 @@ def _planned(stage: PlanStage, text: Callable[[PrimFunc], str]) -> PlannedStage:
     return PlannedStage(stage.transform, stage.reason, after, found)
 
 
-def sizes_of(
+def _sizes_of(
     message: KernelOf | StepCostsOf | PlansOf | ScheduleOf, name: str, function: PrimFunc
 ) -> tuple[tuple[PrimVar, ...], dict[str, int]]:
     """Return the symbols of a kernel, and the sizes that are asked for."""
