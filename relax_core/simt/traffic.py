@@ -5,8 +5,9 @@ of 4 bytes: lanes that want different words of one bank wait for each other, 8 b
 Global memory moves in sectors of 32 bytes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from relax_core.simt.lanes import WARP, Array, Lanes, Mask
 from relax_core.simt.memory import Memory, View
 from relax_core.simt.values import lanes_first
 
+Figures = TypeVar("Figures")
 Way: TypeAlias = Literal["load", "store"]
 BANKS: Final = 32
 BANK_BYTES: Final = 4
@@ -86,8 +88,8 @@ class Traffic:
         self.operations = 0
         """On floats, by all lanes."""
         self._operations_in: dict[PrimExpr, int] = {}
-        self._figures_of: dict[tuple[str, int, bytes, bytes], tuple[int, int, int, int]] = {}
-        """Of an access whose lanes are at distances that were met before."""
+        self._banks = _Counted(BANK_BYTES, _banks_of)
+        self._sectors = _Counted(SECTOR_BYTES, _sectors_of)
 
     def note(self, view: View, at: Plain, access: tuple[Node, Way], mask: Mask, lanes: Lanes) -> None:
         """Count an access; `at` are the elements, numbered through the copies of a memory."""
@@ -117,27 +119,16 @@ class Traffic:
         addresses = rows.reshape(len(active), -1).astype(np.int64) * size
         for column, width in _columns(addresses, size):
             if view.memory.kind == "shared":
-                parts, degrees, worst, _ = self._figures(column, width, active, "banks")
+                parts, degrees, worst = self._banks.of(column, width, active)
                 row.parts += parts
                 row.degrees += degrees
                 row.worst = max(row.worst, worst)
             else:
-                sectors, warps, ideal, wanted = self._figures(column, width, active, "sectors")
+                sectors, warps, ideal, wanted = self._sectors.of(column, width, active)
                 row.sectors += sectors
                 row.warps += warps
                 row.ideal_sectors += ideal
                 row.wanted_bytes += wanted
-
-    def _figures(self, addresses: Array, width: int, active: Array, what: str) -> tuple[int, int, int, int]:
-        # All addresses moved by a word take other banks, as many lanes each; moved by a sector they take as many.
-        unit = BANK_BYTES if what == "banks" else SECTOR_BYTES
-        moved = addresses - addresses[0] // unit * unit
-        key = (what, width, active.tobytes(), moved.tobytes())
-        found = self._figures_of.get(key)
-        if found is None:
-            count = _banks_of if what == "banks" else _sectors_of
-            found = self._figures_of[key] = count(moved, width, active)
-        return found
 
     def compute(self, expr: PrimExpr, mask: Mask, lanes: Lanes) -> None:
         """Count the operations of an expression in the lanes of `mask`."""
@@ -172,14 +163,34 @@ def _columns(addresses: Array, size: int) -> list[tuple[Array, int]]:
     return [(addresses[:, at], size) for at in range(width)]
 
 
-def _banks_of(addresses: Array, width: int, active: Array) -> tuple[int, int, int, int]:
+class _Counted(Generic[Figures]):
+    """Figures of accesses that stay as they are where all addresses move by `unit` bytes: counted once for each shape.
+
+    Moved by a word all lanes take other banks, as many of them each; moved by a sector they take as many sectors.
+    """
+
+    def __init__(self, unit: int, count: Callable[[Array, int, Array], Figures]) -> None:
+        self._unit = unit
+        self._count = count
+        self._known: dict[tuple[int, bytes, bytes], Figures] = {}
+
+    def of(self, addresses: Array, width: int, active: Array) -> Figures:
+        """Return the figures of an access of `width` bytes each by the lanes `active`."""
+        moved = addresses - addresses[0] // self._unit * self._unit
+        key = width, active.tobytes(), moved.tobytes()
+        if key not in self._known:
+            self._known[key] = self._count(moved, width, active)
+        return self._known[key]
+
+
+def _banks_of(addresses: Array, width: int, active: Array) -> tuple[int, int, int]:
     """Return how many groups of lanes there are, how often they ask the banks together, and the most one asks one."""
     group = active // max(1, WARP * BANK_BYTES // max(width, BANK_BYTES))
     words = addresses[:, None] // BANK_BYTES + np.arange(max(1, width // BANK_BYTES))
     groups, words = _distinct(np.broadcast_to(group[:, None], words.shape).reshape(-1), words.reshape(-1))
     counts = np.bincount(groups * BANKS + words % BANKS)
     degrees = np.pad(counts, (0, -len(counts) % BANKS)).reshape(-1, BANKS).max(axis=1)
-    return int((degrees > 0).sum()), int(degrees.sum()), int(degrees.max()), 0
+    return int((degrees > 0).sum()), int(degrees.sum()), int(degrees.max())
 
 
 def _sectors_of(addresses: Array, width: int, active: Array) -> tuple[int, int, int, int]:
