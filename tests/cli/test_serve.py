@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from relax_core.cli.integration.completion import FILES
 from relax_core.cli.integration.serving.application import BODY_BYTES
 from relax_core.cli.integration.serving.arguments import BadRequestError, CommandRequest, requests_of
 from tests.engine.programs import ENDLESS, SAMPLES, SMALL
-from tests.processes import family_of, is_alive
+from tests.processes import family_of, is_alive, wait_until
 
 JSON = {"Content-Type": "application/json"}
 RELAY = (SAMPLES / "relay" / "conv_bn_relu.relay").read_text(encoding="utf-8")
@@ -414,7 +414,7 @@ def test_a_command_ends_with_the_client_that_asked_for_it(tmp_path: Path, monkey
         head = b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
         with socket.create_connection(("127.0.0.1", made.port)) as link:
             link.sendall(head % len(body) + body)
-            wait_for(lambda: any(tmp_path.glob("relaxscope-*/a.py")))
+            assert wait_until(lambda: any(tmp_path.glob("relaxscope-*/a.py")))
         begun = time.monotonic()
         assert made.ask("check", files=["a.py"]).status == 200
         assert time.monotonic() - begun < 9, "the run would take ten seconds"
@@ -443,14 +443,7 @@ def test_nothing_is_left_behind_an_interrupt() -> None:
         assert family
         made.process.send_signal(signal.SIGINT)
         assert made.process.wait(timeout=30) in (0, 130)
-    wait_for(lambda: not any(map(is_alive, family)))
-
-
-def wait_for(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert wait_until(lambda: not any(map(is_alive, family)))
 
 
 @pytest.mark.parametrize(

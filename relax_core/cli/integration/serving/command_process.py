@@ -11,7 +11,6 @@ import os
 import resource
 import socket
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -174,13 +173,9 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
     lower(resource.RLIMIT_AS, within_inherited(Limits()).memory_bytes)
     lower(resource.RLIMIT_FSIZE, ANSWER_BYTES)
-    try:
+    # Whoever asked may have gone meanwhile.
+    with contextlib.suppress(BrokenPipeError):
         serve(channel)
-    except BrokenPipeError:
-        return
-    except Exception:
-        traceback.print_exc()
-        raise SystemExit(1) from None
 
 
 if __name__ == "__main__":
