@@ -48,7 +48,7 @@ _SHARED_KINDS: Final = (
     VocabularyOf,
     Operators,
 )
-"""What pages show first; whatever is measured is measured for each visitor."""
+"""What pages show first; what a visitor asks to have measured is measured for that visitor."""
 
 
 class Replies:
