@@ -42,6 +42,14 @@ def test_each_step_is_a_row_with_what_it_is_worth_and_its_text() -> None:
     assert not app.exception
 
 
+@pytest.mark.parametrize(("sample", "kernel"), [("tir/to_schedule.py", "product"), ("tir/matmul.py", "matmul")])
+def test_the_step_that_the_empty_field_shows_can_be_taken(sample: str, kernel: str) -> None:
+    app = opened("kernels", screen(sample=sample, kernel=kernel, by_hand=1))
+    app = written(app, app.text_area(key="kernels.schedule.text").placeholder)
+    assert len(app.dataframe[0].value) == 3
+    assert not app.error
+
+
 def test_a_step_that_is_refused_ends_the_schedule_and_says_why() -> None:
     app = written(opened("kernels", FIRST), STEPS[0], "Vectorize(block='product', loop='k')", STEPS[1])
     assert len(app.dataframe[0].value) == 3
@@ -62,5 +70,5 @@ def test_the_table_of_a_schedule_is_accessible(open_page: OpenPage, app_url: str
     asked = {"sample": "tir/to_schedule.py", "kernel": "product", "by_hand": "1", "schedule": STEPS[0]}
     page.goto(f"{app_url}/kernels?{urlencode(asked)}")
     page.get_by_role("button", name="Apply and time").click()
-    expect(page.get_by_role("button", name="Table", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Save the table")).to_be_visible()
     assert_accessible(page, width)

@@ -1,5 +1,6 @@
 """A schedule that is written by hand: applied to the kernel, checked by value, and timed behind each of its steps."""
 
+import re
 from typing import Final
 
 import streamlit as st
@@ -24,6 +25,8 @@ _WORDS: Final = (
     "One step a line, in TVM's words: `Split`, `Fuse`, `Reorder`, `Vectorize`, `Unroll`, `Parallel`, `CacheWrite`, "
     "`ReverseComputeAt`, `DecomposeReduction` and others. Blocks and loops are named as in the text."
 )
+_BLOCK: Final = re.compile(r'T\.s?block\("([^"]+)"')
+_LOOP: Final = re.compile(r"^ *for (\w+)", re.MULTILINE)
 _HEADS: Final = ("Behind", "Time", "Times as fast", "GFLOP/s", "Results")
 
 
@@ -60,7 +63,9 @@ def show_schedule(view: KernelView) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.button("Apply and time", key="kernels.schedule.apply", type="primary", on_click=_ask_for, args=asked)
             name = f"{file_name(view.name)}_schedule.txt"
-            st.download_button("Steps", text, name, key="kernels.schedule.save", disabled=not text, on_click="ignore")
+            st.download_button(
+                "Save the steps", text, name, key="kernels.schedule.save", disabled=not text, on_click="ignore"
+            )
         if st.session_state.get(_TIMED) != asked:
             st.code(view.tir.text, language="python")
             return
@@ -82,8 +87,9 @@ def _in_one_line(text: str) -> str:
 
 
 def _example(view: KernelView) -> str:
-    names = [line.split('"')[1] for line in view.tir.text.splitlines() if "T.sblock(" in line or "T.block(" in line]
-    return f"Split(block='{names[0] if names else 'C'}', loop='i', factors=[None, 8])"
+    """Return a step that splits the outermost loop of the kernel."""
+    block, loop = _BLOCK.search(view.tir.text), _LOOP.search(view.tir.text)
+    return f"Split(block='{block[1] if block else 'C'}', loop='{loop[1] if loop else 'i'}', factors=[None, 8])"
 
 
 def _show(found: ScheduleTable) -> None:
@@ -93,7 +99,7 @@ def _show(found: ScheduleTable) -> None:
     rows = [dict(zip(_HEADS, _cells(name, rung, found), strict=True)) for name, rung in found.rows]
     st.dataframe(rows, hide_index=True, key="kernels.schedule.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
     text, name = found.to_text(), f"{file_name(found.kernel)}_rungs.txt"
-    st.download_button("Table", text, name, key="kernels.schedule.table.save", on_click="ignore")
+    st.download_button("Save the table", text, name, key="kernels.schedule.table.save", on_click="ignore")
     if len(found.rungs) < 2:
         return
     number = min(state(KernelsState).rung or len(found.rungs) - 1, len(found.rungs) - 1)
