@@ -39,8 +39,6 @@ class Token(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     text: str
     syntax: Syntax = ""
-    highlight: bool = False
-    """Differs within a changed line (diff): shown on the row's token tint."""
 
 
 class CodeLine(msgspec.Struct, frozen=True, gc=False):
@@ -131,9 +129,11 @@ class DiffSide(msgspec.Struct, frozen=True, array_like=True, gc=False):
     number: int
     """Line number; 0 for a continuation line."""
     mark: Mark
-    tokens: tuple[Token, ...]
+    text: str
     node: str = ""
     """Node that a click on the gutter selects."""
+    differing: tuple[tuple[int, int], ...] = ()
+    """From and to, in code points, of what the other side of a changed line lacks: shown on the row's token tint."""
 
 
 class DiffRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -206,7 +206,7 @@ class Fold(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """Two texts side by side, or one alone."""
+    """Two texts side by side, or one alone; whoever shows lines cuts them into tokens."""
 
     before_title: str
     """Such as `Before · Normalize`."""
@@ -219,6 +219,7 @@ class Diff(msgspec.Struct, frozen=True):
     changed_count: int = 0
     moved_count: int = 0
     is_unchanged: bool = False
+    language: Literal["tvmscript", "relay"] = "tvmscript"
 
 
 class GraphNode(msgspec.Struct, frozen=True):

@@ -75,5 +75,7 @@ def _tokens(tokens: tuple[Token, ...]) -> str:
 def _side(side: DiffSide | None) -> str:
     if side is None:
         return "."
-    text = "".join(f"[{token.text}]" if token.highlight else token.text for token in side.tokens)
+    text = side.text
+    for first, last in reversed(side.differing):
+        text = f"{text[:first]}[{text[first:last]}]{text[last:]}"
     return f"{side.number} {side.mark}: {text}".rstrip()

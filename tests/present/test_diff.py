@@ -10,7 +10,7 @@ LINES = strategies.lists(strategies.sampled_from(["a = 1", "b = a", "c = b + a",
 
 def _column(diff: Diff, *, is_before: bool) -> str:
     sides = [row.before if is_before else row.after for row in diff.rows]
-    return "\n".join("".join(token.text for token in side.tokens) for side in sides if side is not None)
+    return "\n".join(side.text for side in sides if side is not None)
 
 
 @given(LINES, LINES)
@@ -28,8 +28,8 @@ def test_a_changed_line_marks_the_words_that_differ() -> None:
     assert row.before is not None
     assert row.after is not None
     assert row.before.mark == row.after.mark == "changed"
-    assert [token.text for token in row.before.tokens if token.highlight] == ["1"]
-    assert [token.text for token in row.after.tokens if token.highlight] == ["2"]
+    assert [row.before.text[first:last] for first, last in row.before.differing] == ["1"]
+    assert [row.after.text[first:last] for first, last in row.after.differing] == ["2"]
 
 
 def test_long_unchanged_runs_fold() -> None:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Graph, GraphNode, Token
+from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Graph, GraphNode
 from relax_core.present.report.elements import said
 from relax_core.present.report.notes import notes
 from relax_core.present.report.pictures import Colours, picture
@@ -79,9 +79,12 @@ def test_a_graph_of_nothing_says_so() -> None:
 
 
 def test_unchanged_lines_far_from_a_change_are_counted() -> None:
-    same = DiffSide(1, "unchanged", (Token("x", "synName"),))
-    rows = (*(DiffRow(same, same),) * 9, DiffRow(None, DiffSide(10, "added", (Token("<y>", highlight=True),))))
+    same = DiffSide(1, "unchanged", "def x")
+    rows = (*(DiffRow(same, same),) * 9, DiffRow(None, DiffSide(10, "added", "<y> = 1", differing=((0, 3),))))
     written = difference(Diff("Before", "After", rows, (Fold(0, 8),)))
     assert '<div class="fold">8 unchanged lines</div>' in written
     assert written.count('<span class="synName">x</span>') == 2
-    assert '<div class="l added"><i>10</i><b>+</b><code><u>&lt;y&gt;</u></code></div>' in written
+    assert (
+        '<div class="l added"><i>10</i><b>+</b><code><u>&lt;y&gt;</u> = <span class="synNumber">1</span></code></div>'
+        in written
+    )

@@ -73,7 +73,7 @@ def test_a_long_text_is_compared_as_a_short_one() -> None:
     marks = Counter(row.after.mark for row in diff.rows if row.after is not None)
     assert marks == {"unchanged": 1_188, "changed": 12, "added": 1}
     assert all(row.after is not None for row in diff.rows)
-    shown = ["".join(token.text for token in row.after.tokens) for row in diff.rows if row.after is not None]
+    shown = [row.after.text for row in diff.rows if row.after is not None]
     assert shown == after
 
 
@@ -89,7 +89,7 @@ def lowered(count: int) -> tuple[Session, StageOf]:
 
 
 def words_of(side: DiffSide | None) -> list[str]:
-    return "".join(token.text for token in side.tokens).split() if side is not None else []
+    return side.text.split() if side is not None else []
 
 
 def test_a_line_stands_beside_what_became_of_it_however_many_lines_a_pass_made_of_it() -> None:

@@ -269,8 +269,8 @@ _AFTER: tuple[tuple[Mark, str], ...] = (
 
 
 def _side(number: int, mark: Mark, line: str) -> DiffSide:
-    marked = tuple(Token(t.text, t.syntax, mark in ("changed", "added") and "->" in t.text) for t in tokens(line))
-    return DiffSide(number, mark, marked, f"n{number}")
+    arrow = line.find("->") if mark in ("changed", "added") else -1
+    return DiffSide(number, mark, line, f"n{number}", ((arrow, arrow + 2),) if arrow >= 0 else ())
 
 
 def pass_diff() -> Diff:

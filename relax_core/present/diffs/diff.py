@@ -2,13 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.present.code import header_length, joined, tokenize
+from relax_core.present.code import header_length
 from relax_core.present.diffs.align import (
     LineOrigins,
     LinePair,
@@ -17,8 +18,8 @@ from relax_core.present.diffs.align import (
     are_alike,
     differing_ranges,
 )
-from relax_core.present.diffs.likeness import Likeness, common
-from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
+from relax_core.present.diffs.likeness import Likeness
+from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange, Printed
 from relax_core.source import Source
@@ -27,6 +28,7 @@ _FOLD_FROM, _CONTEXT = 12, 3
 _BINDS = " = "
 """A line with this binds a value: what is bound may get another name, a function or a branch does not become one."""
 _WORD = re.compile(r"\w+|\W")
+_Ranges: TypeAlias = tuple[tuple[int, int], ...]
 _Moved: TypeAlias = tuple[frozenset[int], frozenset[int]]
 """Old lines, and new ones."""
 _NONE_MOVED: Final[_Moved] = (frozenset(), frozenset())
@@ -37,7 +39,6 @@ class Line:
     """A line of a text, with the nodes whose text begins on it, the largest first."""
 
     text: str
-    tokens: tuple[Token, ...]
     nodes: tuple[Node, ...] = ()
     node: str = ""
     """The id of the first of them that has one."""
@@ -50,6 +51,7 @@ class Page:
     text: str
     lines: tuple[Line, ...]
     title: str = ""
+    language: Literal["tvmscript", "relay"] = "tvmscript"
 
 
 def page_of(printed: Printed, index: NodeIndex) -> Page:
@@ -58,11 +60,11 @@ def page_of(printed: Printed, index: NodeIndex) -> Page:
     text = printed.text[header:]
     begun = _begun(text, header, printed.ranges)
     lines: list[Line] = []
-    for number, (line, tokens) in enumerate(_cut(text)):
+    for number, line in enumerate(_cut(text)):
         nodes = tuple(node for _, node in sorted(begun[number], key=lambda found: -found[0]))
         ids = (index.id_of(node) for node in nodes)
-        lines.append(Line(line, tokens, nodes, next(filter(None, ids), "")))
-    return Page(text, tuple(lines))
+        lines.append(Line(line, nodes, next(filter(None, ids), "")))
+    return Page(text, tuple(lines), language="relay" if dialect_of(index.module) == "relay" else "tvmscript")
 
 
 def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
@@ -84,16 +86,14 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
         changed_count=sum(b == "changed" for _, b in marks),
         moved_count=sum(b == "moved" for _, b in marks),
         is_unchanged=before.text == after.text,
+        language=after.language,
     )
 
 
 def diff_texts(before_title: str, before: str, after_title: str, after: str, *, is_placed: bool = False) -> Diff:
     """Compare two texts that have no nodes; lines that are placed go by side and number, `a/1`, to be selected by."""
     old, new = (
-        [
-            Line(text, tokens, (), f"{side}/{number}" if is_placed else "")
-            for number, (text, tokens) in enumerate(_cut(item), 1)
-        ]
+        [Line(text, (), f"{side}/{number}" if is_placed else "") for number, text in enumerate(_cut(item), 1)]
         for side, item in (("a", before), ("b", after))
     )
     likeness = Likeness()
@@ -108,11 +108,11 @@ def line_counts(before: str, after: str) -> tuple[int, int]:
     return sum(d - c for _, _, c, d in ranges), sum(b - a for a, b, _, _ in ranges)
 
 
-def _cut(text: str) -> list[tuple[str, tuple[Token, ...]]]:
+def _cut(text: str) -> list[str]:
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    return list(zip(lines, tokenize(text), strict=False))
+    return lines
 
 
 def _begun(text: str, header: int, ranges: tuple[NodeRange, ...]) -> list[list[tuple[int, Node]]]:
@@ -183,43 +183,36 @@ def _row(
     if a is not None and b is not None:
         if old[a].text == new[b].text:
             return DiffRow(_side(old, a, "unchanged"), _side(new, b, "unchanged"))
-        left, right = _highlighted(old[a].tokens, new[b].tokens, likeness)
+        left, right = _differing(old[a].text, new[b].text, likeness)
         return DiffRow(_side(old, a, "changed", left), _side(new, b, "changed", right))
     before = _side(old, a, "moved" if a in moved[0] else "removed") if a is not None else None
     after = _side(new, b, "moved" if b in moved[1] else "added") if b is not None else None
     return DiffRow(before, after)
 
 
-def _side(lines: Sequence[Line], number: int, mark: Mark, tokens: tuple[Token, ...] | None = None) -> DiffSide:
+def _side(lines: Sequence[Line], number: int, mark: Mark, differing: _Ranges = ()) -> DiffSide:
     line = lines[number]
-    return DiffSide(number + 1, mark, line.tokens if tokens is None else tokens, line.node)
+    return DiffSide(number + 1, mark, line.text, line.node, differing)
 
 
-def _highlighted(
-    old: tuple[Token, ...], new: tuple[Token, ...], likeness: Likeness
-) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
-    """Mark the words that differ between two forms of a line."""
-    start, end = common(old, new)
-    left, right = (_words(tokens[start : len(tokens) - end]) for tokens in (old, new))
-    changed_left, changed_right = likeness.differing([text for text, _ in left], [text for text, _ in right])
-    behind = old[len(old) - end :]
-    return (
-        (*old[:start], *_joined(left, changed_left), *behind),
-        (*new[:start], *_joined(right, changed_right), *behind),
-    )
+def _differing(old: str, new: str, likeness: Likeness) -> tuple[_Ranges, _Ranges]:
+    """Return where the words and single signs are in which two forms of a line differ."""
+    left, right = _WORD.findall(old), _WORD.findall(new)
+    changed_left, changed_right = likeness.differing(left, right)
+    return _ranges(left, changed_left), _ranges(right, changed_right)
 
 
-def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
-    """Cut tokens into words and single signs."""
-    return [(word, token.syntax) for token in tokens for word in _WORD.findall(token.text)]
-
-
-def _joined(words: list[tuple[str, Syntax]], changed: frozenset[int]) -> tuple[Token, ...]:
-    """Join words of one look."""
-    pieces: Iterator[tuple[tuple[Syntax, bool], str]] = (
-        ((syntax, number in changed), text) for number, (text, syntax) in enumerate(words)
-    )
-    return tuple(Token(text, *look) for look, text in joined(pieces))
+def _ranges(words: Sequence[str], changed: Container[int]) -> _Ranges:
+    """Return from where to where the words with the numbers `changed` reach; those that touch have one range."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for number, word in enumerate(words):
+        end = start + len(word)
+        if number in changed:
+            first = found.pop()[0] if found and found[-1][1] == start else start
+            found.append((first, end))
+        start = end
+    return tuple(found)
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:

@@ -1,6 +1,7 @@
 """The HTML elements of a report; every text of a user's goes through `markup`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from relax_core.present.escape import markup
@@ -89,13 +90,20 @@ def _problem(item: Problem, place: str) -> str:
     return f"<li>{sign(item.severity)} {where}{code} {said(item.message)}{hint}{seen}</li>"
 
 
-def coloured(tokens: Iterable[Token]) -> str:
-    """Write the tokens of a line."""
-    return "".join(map(_token, tokens))
+def coloured(tokens: Iterable[Token], underlined: Collection[tuple[int, int]] = ()) -> str:
+    """Write the tokens of a line; what of it lies in ranges of `underlined` is underlined."""
+    written: list[str] = []
+    start = 0
+    for token in tokens:
+        end = start + len(token.text)
+        places = sorted({start, end, *(place for ends in underlined for place in ends if start < place < end)})
+        for first, last in pairwise(places):
+            is_underlined = any(since <= first and last <= until for since, until in underlined)
+            written.append(_token(token.text[first - start : last - start], token.syntax, is_underlined=is_underlined))
+        start = end
+    return "".join(written)
 
 
-def _token(token: Token) -> str:
-    text = markup(token.text)
-    if token.highlight:
-        text = f"<u>{text}</u>"
-    return f'<span class="{token.syntax}">{text}</span>' if token.syntax else text
+def _token(piece: str, syntax: str, *, is_underlined: bool) -> str:
+    text = f"<u>{markup(piece)}</u>" if is_underlined else markup(piece)
+    return f'<span class="{syntax}">{text}</span>' if syntax else text

@@ -1,12 +1,12 @@
 """Texts of a report: a listing with the numbers of its lines, and two texts side by side."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from relax_core.diagnostics import plural
-from relax_core.present.code import code_lines
+from relax_core.present.code import code_lines, tokenize
 from relax_core.present.escape import markup
-from relax_core.present.models import Code, CodeLine, Diff, DiffRow, DiffSide, Problem
+from relax_core.present.models import Code, CodeLine, Diff, DiffSide, Problem, Token
 from relax_core.present.report.elements import coloured
 from relax_core.present.theme import TOKENS
 
@@ -45,22 +45,29 @@ def difference(diff: Diff) -> str:
 
 def _rows(diff: Diff) -> Iterator[str]:
     folded = {fold.first: fold.count for fold in diff.folds}
+    befores, afters = _tokens([row.before for row in diff.rows], diff), _tokens([row.after for row in diff.rows], diff)
     place = 0
     while place < len(diff.rows):
         count = folded.get(place, 0)
-        yield f'<div class="fold">{plural(count, "unchanged line")}</div>' if count else _row(diff.rows[place])
+        if count:
+            yield f'<div class="fold">{plural(count, "unchanged line")}</div>'
+        else:
+            before, after = diff.rows[place].before, diff.rows[place].after
+            is_same = before is not None and after is not None and after.mark == "unchanged"
+            yield _side(before, befores[place], " same" if is_same else "") + _side(after, afters[place], "")
         place += max(count, 1)
 
 
-def _row(row: DiffRow) -> str:
-    is_same = row.before is not None and row.after is not None and row.after.mark == "unchanged"
-    return _side(row.before, " same" if is_same else "") + _side(row.after, "")
+def _tokens(sides: Sequence[DiffSide | None], diff: Diff) -> tuple[tuple[Token, ...], ...]:
+    """Cut one text of a difference into tokens, row by row; a row that lacks a line of it has none."""
+    found = iter(tokenize("\n".join(side.text for side in sides if side is not None), diff.language))
+    return tuple(next(found) if side is not None else () for side in sides)
 
 
-def _side(side: DiffSide | None, also: str) -> str:
+def _side(side: DiffSide | None, tokens: tuple[Token, ...], also: str) -> str:
     if side is None:
         return '<div class="l filler"></div>'
     mark = "" if side.mark == "unchanged" else side.mark
     shown = TOKENS.marks[mark].sign if mark else ""
     number = f"<i>{side.number or ''}</i><b>{shown}</b>"
-    return f'<div class="l {mark}{also}">{number}<code>{coloured(side.tokens)}</code></div>'
+    return f'<div class="l {mark}{also}">{number}<code>{coloured(tokens, side.differing)}</code></div>'

@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Diff, DiffSide } from "#generated/models";
-import { type FoldKey, itemsOf, keyOf, placeOf } from "../../../views/widgets/diff/items";
+import { type FoldKey, itemsOf, keyOf, placeOf, rangesOf } from "../../../views/widgets/diff/items";
 import { shownRows, tokensBetween, wrapped } from "../../../views/widgets/diff/wrap";
 
-const side = (number: number, text: string): DiffSide => [number, "unchanged", [[text, "", false]], `n${number}`];
+const side = (number: number, text: string): DiffSide => [number, "unchanged", text, `n${number}`, []];
 
 function model(texts: readonly string[], folds: Diff["folds"]): Diff {
   const rows = texts.map((text, i) => [side(i + 1, text), side(i + 1, text)] as const);
   const counts = { added_count: 0, removed_count: 0, changed_count: 0, moved_count: 0 };
-  return { before_title: "", after_title: "", rows, folds, ...counts, is_unchanged: false };
+  return { before_title: "", after_title: "", rows, folds, ...counts, is_unchanged: false, language: "tvmscript" };
 }
 
 test("parts of a line follow each other without a gap, in rows that have room", () => {
@@ -33,14 +33,25 @@ test("a word that is longer than a row is cut", () => {
 
 test("of a line on many rows those without a mark are folded", () => {
   const parts = wrapped("x ".repeat(200), 24);
-  const tokens = [["x ".repeat(200), "", false]] as const;
-  const folded = shownRows(parts.length, [[tokens, parts]], false);
+  const folded = shownRows(parts.length, [[[], parts]], false);
   assert.deepEqual(folded.slice(0, 2), [
     [0, 0],
     [1, 0],
   ]);
   assert.deepEqual(folded.slice(2), [[2, parts.length - 2]]);
-  assert.equal(shownRows(parts.length, [[tokens, parts]], true).length, parts.length);
+  assert.equal(shownRows(parts.length, [[[], parts]], true).length, parts.length);
+  const [from, to] = parts[5] ?? [0, 0];
+  const marked = shownRows(parts.length, [[[[from, to]], parts]], false);
+  assert.deepEqual(
+    marked.map(([row, hidden]) => [row, hidden]),
+    [
+      [0, 0],
+      [1, 0],
+      [2, 3],
+      [5, 0],
+      [6, parts.length - 6],
+    ],
+  );
 });
 
 test("tokens of a part spell the part", () => {
@@ -69,4 +80,12 @@ test("a fold takes one row until it is opened", () => {
   const fold = items[1];
   assert.ok(fold);
   assert.equal(itemsOf(diff, 80, new Set<FoldKey>([keyOf(fold)])).length, 4);
+});
+
+test("what differs behind a character of two units is underlined where it stands", () => {
+  const line: DiffSide = [1, "changed", "\u{1F600}\u{1F600} = 12", "", [[5, 7]]];
+  assert.deepEqual(
+    rangesOf(line).map(([from, to]) => line[2].slice(from, to)),
+    ["12"],
+  );
 });

@@ -1,7 +1,7 @@
 // Cuts the texts of a JSON file, pairs of text and language, into tokens, and prints them: read by test_grammar.py.
 
 import { readFileSync } from "node:fs";
-import { tokenize } from "../../../views/widgets/editor/grammar";
+import { tokenize } from "../../../views/widgets/shared/grammar";
 
 type Named = readonly [text: string, language: Parameters<typeof tokenize>[1]];
 

@@ -1,14 +1,15 @@
 // What the two halves show, row by row: lines, parts of long ones, and folds.
 
 import type { Diff, DiffRow, DiffSide } from "#generated/models";
-import { textOf } from "#shared/code";
-import { type LinePart, shownRows, type WrappedSide, wrapped } from "./wrap";
+import { type LinePart, type Range, shownRows, type WrappedSide, wrapped } from "./wrap";
 
 /** A row of the page: a part of a row of the model, a fold of rows, or a fold of the parts of one row. */
 export type Item =
   | { readonly kind: "line"; readonly row: number; readonly part: number }
   | { readonly kind: "rows"; readonly row: number; readonly count: number }
   | { readonly kind: "parts"; readonly row: number; readonly count: number };
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** A fold of rows is known by its first row, one of a long line by `line` and its row. */
 export type FoldKey = number | `line ${number}`;
@@ -18,7 +19,17 @@ export function keyOf(item: Item): FoldKey {
 }
 
 export function textOfSide(side: DiffSide | null): string {
-  return side ? textOf(side[2]) : "";
+  return side?.[2] ?? "";
+}
+
+/** What differs in a line, in UTF-16 units. */
+export function rangesOf(side: DiffSide | null): readonly Range[] {
+  if (!side?.[4].length) return [];
+  const [, , text, , ranges] = side;
+  if (!SURROGATE.test(text)) return ranges;
+  const points = [...text];
+  const units = (place: number) => points.slice(0, place).join("").length;
+  return ranges.map(([from, to]) => [units(from), units(to)]);
 }
 
 export function partsOf(side: DiffSide | null, columns: number): readonly LinePart[] {
@@ -40,7 +51,8 @@ export function itemsOf(model: Diff, columns: number, open: ReadonlySet<FoldKey>
 }
 
 function itemsOfRow(line: DiffRow, row: number, columns: number, open: ReadonlySet<FoldKey>): readonly Item[] {
-  const sides = line.map((side): WrappedSide => [side?.[2] ?? [], partsOf(side, columns)]);
+  if (line.every((side) => textOfSide(side).length <= columns)) return [{ kind: "line", row, part: 0 }];
+  const sides = line.map((side): WrappedSide => [rangesOf(side), partsOf(side, columns)]);
   const count = Math.max(...sides.map(([, parts]) => parts.length));
   return shownRows(count, sides, open.has(`line ${row}`)).map(([part, hidden]) =>
     hidden ? { kind: "parts", row, count: hidden } : { kind: "line", row, part },

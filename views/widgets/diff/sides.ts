@@ -1,12 +1,13 @@
 // The two texts side by side: their rows are made as they come into sight.
 
 import type { Diff, DiffSide } from "#generated/models";
-import { markedSpans, type Span } from "#shared/code";
+import { cut, markedSpans, type Piece, type Span } from "#shared/code";
 import { el } from "#shared/dom";
 import { Find } from "#shared/find";
+import { Tokens } from "#shared/grammar";
 import { MARK_SIGN } from "#shared/marks";
 import { Rows } from "#shared/rows";
-import { type FoldKey, type Item, itemsOf, keyOf, partsOf, placeOf, textOfSide } from "./items";
+import { type FoldKey, type Item, itemsOf, keyOf, partsOf, placeOf, rangesOf, textOfSide } from "./items";
 import { columnsIn, tokensBetween } from "./wrap";
 
 /** Which side: an index of a row of the model. */
@@ -18,6 +19,7 @@ interface Half {
   readonly lines: HTMLElement;
   readonly rows: Rows;
   readonly find: Find;
+  readonly tokens: Tokens;
   texts: readonly string[];
 }
 
@@ -66,7 +68,11 @@ export class Sides {
     const words = el("span", { class: "title", title }, title);
     const name = el("div", { class: "name" }, words, find.element, isLast && this.wrapButton);
     const box = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, name, lines);
-    const half: Half = { which, box, lines, rows, find, texts: [] };
+    const tokens = new Tokens(
+      this.model.rows.map((row) => textOfSide(row[which])),
+      this.model.language,
+    );
+    const half: Half = { which, box, lines, rows, find, tokens, texts: [] };
     return half;
   }
 
@@ -126,7 +132,7 @@ export class Sides {
   private itemOf(half: Half, place: number): HTMLElement {
     const item = this.items[place];
     if (!item) return el("div");
-    if (item.kind === "line") return this.lineOf(half, this.model.rows[item.row]?.[half.which] ?? null, item.part);
+    if (item.kind === "line") return this.lineOf(half, item.row, item.part);
     const lines = `${item.count.toLocaleString("en")} unchanged lines`;
     const words = item.kind === "rows" ? lines : `${item.count} more rows of this line`;
     const unfold = { "aria-expanded": "false", click: () => this.expand(keyOf(item)) };
@@ -139,16 +145,17 @@ export class Sides {
     this.mark(this.selected, false);
   }
 
-  private lineOf(half: Half, line: DiffSide | null, part: number): HTMLElement {
+  private lineOf(half: Half, row: number, part: number): HTMLElement {
+    const line = this.model.rows[row]?.[half.which] ?? null;
     if (!line) return filler(part);
-    const [number, change, tokens, node] = line;
+    const [number, change, , node] = line;
     const [from, to, hang] = partsOf(line, this.columns)[part] ?? [0, 0, 0];
     const hits = half.find.marks(textOfSide(line)).map(([start, end, look]): Span => [start - from, end - from, look]);
     const isPlain = change === "unchanged";
     const isFirst = part === 0 && number > 0;
     const sign = isPlain || !isFirst ? "" : el("span", { role: "img", "aria-label": change }, MARK_SIGN[change]);
     const look = (isPlain ? "" : change) + (node && node === this.selected ? " sel" : "");
-    const text = markedSpans(tokensBetween(tokens, from, to), hits);
+    const text = markedSpans(tokensBetween(this.piecesOf(half, row, line), from, to), hits);
     return el(
       "div",
       { class: `ln ${look}`, data: { line: number, node } },
@@ -156,6 +163,11 @@ export class Sides {
       el("span", { class: "s" }, sign),
       el("span", { class: "t", style: { paddingLeft: hang ? `${hang}ch` : "" } }, text),
     );
+  }
+
+  private piecesOf(half: Half, row: number, line: DiffSide): readonly Piece[] {
+    const differing = rangesOf(line).map(([from, to]): Span => [from, to, "differs"]);
+    return cut(half.tokens.at(row), differing).map(([[text, syntax], look]) => [text, syntax, look !== ""]);
   }
 
   private gutterOf(line: DiffSide, part: number): HTMLElement {

@@ -17,7 +17,9 @@ const FIRST_ROWS = 2;
 export type LinePart = readonly [from: number, to: number, hang: number];
 /** What is shown of a line: a row and 0, or the first row of a fold and how many rows it holds. */
 export type ShownRow = readonly [row: number, hidden: number];
-export type WrappedSide = readonly [tokens: readonly Piece[], parts: readonly LinePart[]];
+export type WrappedSide = readonly [differing: readonly Range[], parts: readonly LinePart[]];
+/** From and to in UTF-16 units. */
+export type Range = readonly [from: number, to: number];
 
 /** Cuts a line into parts of at most so many columns. */
 export function wrapped(text: string, columns: number): readonly LinePart[] {
@@ -57,9 +59,9 @@ export function shownRows(count: number, sides: readonly WrappedSide[], isOpen: 
   return out;
 }
 
-function isMarked([tokens, parts]: WrappedSide, row: number): boolean {
+function isMarked([differing, parts]: WrappedSide, row: number): boolean {
   const part = parts[row];
-  return part !== undefined && tokensBetween(tokens, part[0], part[1]).some(([, , highlight]) => highlight);
+  return part !== undefined && differing.some(([from, to]) => from < part[1] && to > part[0]);
 }
 
 /** The tokens of a part of a line. */

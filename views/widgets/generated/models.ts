@@ -259,7 +259,7 @@ export interface DevicesView {
   readonly problems: readonly Problem[];
 }
 
-/** Two texts side by side, or one alone. */
+/** Two texts side by side, or one alone; whoever shows lines cuts them into tokens. */
 export interface Diff {
   /** Such as `Before · Normalize`. */
   readonly before_title: string;
@@ -272,6 +272,7 @@ export interface Diff {
   readonly changed_count: number;
   readonly moved_count: number;
   readonly is_unchanged: boolean;
+  readonly language: "relay" | "tvmscript";
 }
 
 /** What the user did. */
@@ -310,7 +311,13 @@ export interface DiffProps {
 export type DiffRow = readonly [before: DiffSide | null, after: DiffSide | null];
 
 /** One side of a row. */
-export type DiffSide = readonly [number: number, mark: Mark, tokens: readonly Token[], node: string];
+export type DiffSide = readonly [
+  number: number,
+  mark: Mark,
+  text: string,
+  node: string,
+  differing: readonly (readonly [number, number])[],
+];
 
 /** What the user did; `text` is the whole text at that moment. */
 export interface EditorAction {
@@ -1766,7 +1773,7 @@ export interface ThreadsHere {
 }
 
 /** A run of characters of one line with one look. */
-export type Token = readonly [text: string, syntax: Syntax, highlight: boolean];
+export type Token = readonly [text: string, syntax: Syntax];
 
 /** The inputs and the result of a run of an example. */
 export interface Tried {

@@ -2,7 +2,7 @@
 
 import { type Child, el } from "./dom";
 
-/** Text, class of its colour, and whether it is highlighted: a `Token` of which the rest may be left out. */
+/** Text, class of its colour, and whether it is highlighted. */
 export type Piece = readonly [text: string, syntax: string, highlight?: boolean];
 /** From and to in UTF-16 units, and a class. */
 export type Span = readonly [from: number, to: number, look: string];
