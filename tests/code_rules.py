@@ -83,6 +83,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/engine/documents/pass_examples.py": (("examples", _INSTALLED),),
         "relax_core/engine/documents/paragraphs.py": (("mendings", _INSTALLED), ("_samples_of_codes", _INSTALLED)),
         "relax_core/engine/samples.py": (
+            ("_known", _LOOKED_AT),
             ("_stamps", _LOOKED_AT),
             ("_samples", _LOOKED_AT),
             ("_tables", _LOOKED_AT),
