@@ -1,7 +1,7 @@
 """The app: `streamlit run app.py`.
 
-The server is started by this file, which adds headers to Streamlit's answers; after that it is the script that runs
-for each visitor.
+The server is started by this file, which adds headers to Streamlit's answers, and an address for news of a class; after
+that it is the script that runs for each visitor.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 # Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
 import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
+from views.classroom.news.route import CLASS_NEWS
 from views.lessons.elsewhere import show_elsewhere
 from views.lessons.steps import waits_elsewhere
 from views.manifests import MANIFESTS
@@ -26,7 +27,7 @@ ROOT = Path(__file__).parent
 LOGO = ROOT / "views" / "shell" / "logo.svg"
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    app = st.App(__file__, middleware=[Middleware(Headers)])
+    app = st.App(__file__, routes=[CLASS_NEWS], middleware=[Middleware(Headers)])
 else:
     st.set_page_config(page_title="RelaxScope", page_icon=str(LOGO), layout="wide", initial_sidebar_state="collapsed")
     st.logo(str(LOGO), size="medium")

@@ -1,18 +1,23 @@
 """Browsers of a class without a screen: they speak Streamlit's websocket, and measure how long an answer takes."""
 
+import http.client
+import json
 import re
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from views.classroom.strip import ASK_SECONDS
+from views.classroom.news.component import ASK_SECONDS
+from views.classroom.news.route import PATH
 
 LONGEST_SECONDS = 120
 WITH_ID = ("button", "text_input", "radio", "selectbox", "multiselect")
@@ -28,6 +33,10 @@ class ClassVisitor:
         self.fragments: list[str] = []
         self.page = ""
         self.address = ""
+        self._news: dict[str, Any] = {}
+        self._chip = ""
+        self._told = 0
+        self._server = urlsplit(url)
         self._lock = threading.RLock()
         self._open = ExitStack()
         self.socket: ClientConnection = self._open.enter_context(
@@ -66,17 +75,32 @@ class ClassVisitor:
         message.rerun_script.widget_states.widgets.add(id=self.widgets[key], string_value=value)
         self._run(message)
 
-    def ask(self, pressed: str = "") -> float:
-        """Run the fragments that run by themselves, as a browser does each second; a click may come along."""
+    def ask(self) -> float:
+        """Ask for news of the class, as a browser does each second, and have the page made anew if there are any."""
         with self._lock:
-            seconds = 0.0
+            if not self._news:
+                return 0.0
+            began = time.monotonic()
+            connection = http.client.HTTPConnection(self._server.netloc, timeout=LONGEST_SECONDS)
+            connection.request("POST", PATH, json.dumps(self._news["asker"]))
+            heard = json.loads(connection.getresponse().read())
+            connection.close()
+            taken = time.monotonic() - began
+            if heard["mark"] != self._news["news"]["mark"]:
+                message = self._message()
+                self._told += 1
+                action = json.dumps({"action": {"kind": "news", "seq": self._told, "earlier": []}})
+                message.rerun_script.widget_states.widgets.add(id=self._chip, json_value=action)
+                self._run(message)
+            return taken
+
+    def look(self) -> None:
+        """Run the fragments that run by themselves, as the projector does each second."""
+        with self._lock:
             for fragment in tuple(self.fragments):
                 message = self._message()
                 message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
-                if pressed:
-                    message.rerun_script.widget_states.widgets.add(id=self.widgets[pressed], trigger_value=True)
-                seconds += self._run(message)
-            return seconds
+                self._run(message)
 
     def shows(self, words: str) -> bool:
         """Tell whether the page has a text."""
@@ -105,6 +129,7 @@ class ClassVisitor:
             match said.WhichOneof("type"):
                 case "new_session" if not said.metadata.run.fragment_ids:
                     self.texts, self.models, self.widgets, self.fragments = [], [], {}, []
+                    self._news = {}
                     is_part = False
                 case "navigation":
                     self.page = said.navigation.page_script_hash
@@ -126,7 +151,10 @@ class ClassVisitor:
             found = getattr(element, kind).id
             self.widgets[found.split("-", 2)[2]] = found
         elif kind == "bidi_component":
-            self.models.append(element.bidi_component.bytes)
+            component = element.bidi_component
+            self.models.append(component.bytes)
+            if component.component_name == "relaxscope_news":
+                self._chip, self._news = component.id, json.loads(component.bytes.partition(b"\n")[2])
         elif kind in ("markdown", "html", "alert"):
             self.texts.append(unescape(getattr(element, kind).body))
 

@@ -1,7 +1,10 @@
 """A class: joined by a link, moved, answered without names, counted, revealed, left, ended; and many at once."""
 
+import http.client
+import json
 import re
 from collections import Counter
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,6 +13,7 @@ from tests.browser import OpenPage
 from tests.class_visitors import asking, at_once, join_all, open_class, visitors
 from tests.processes import wait_until
 from tests.views.pages import assert_accessible, opened
+from views.classroom.news.route import PATH
 from views.classroom.store import Store, store
 from views.state.selection import screen
 
@@ -93,7 +97,7 @@ def test_many_browsers_answer_at_once_and_none_sees_anothers_text(app_url: str) 
             assert wait_until(lambda: all(item.shows("How many bindings?") for item in students))
             at_once(students, lambda item, number: item.answer(str(4 + number % 3)))
         assert all(item.shows("is counted, without a name") for item in students)
-        teacher.ask()
+        teacher.look()
         rows = re.findall(r"<code>(\d)</code>.*?<b>(\d+)</b>", teacher.texts[-1])
         assert Counter({answer: int(count) for answer, count in rows}) == Counter(
             str(4 + number % 3) for number in range(STUDENTS)
@@ -107,14 +111,38 @@ def test_many_browsers_answer_at_once_and_none_sees_anothers_text(app_url: str) 
         assert right == [number for number in range(STUDENTS) if number % 3 == 1]
 
 
-def test_a_click_that_comes_along_with_a_question_for_news_is_not_lost(app_url: str) -> None:
+def test_news_are_told_without_a_run_of_the_page(app_url: str) -> None:
     with visitors(app_url, 2) as (teacher, student):
         join_all([student], open_class(teacher))
+        said = len(student.models)
+        student.ask()
+        assert len(student.models) == said
         teacher.press("classroom.everyone")
         student.ask()
         assert student.shows("A module holds functions")
-        student.ask(pressed="lesson.next")
-        assert student.shows("How many bindings?")
+
+
+def told(app_url: str, asked: bytes) -> tuple[int, bytes]:
+    """What the server answers to a question for news."""
+    connection = http.client.HTTPConnection(urlsplit(app_url).netloc, timeout=60)
+    connection.request("POST", PATH, asked)
+    answer = connection.getresponse()
+    heard = answer.read()
+    connection.close()
+    return answer.status, heard
+
+
+@pytest.mark.parametrize("asked", [b"", b"{}", b"[1]", b"x" * 100_000], ids=["nothing", "no fields", "list", "long"])
+def test_what_is_no_question_for_news_is_refused(app_url: str, asked: bytes) -> None:
+    assert told(app_url, asked) == (400, b"")
+
+
+def test_only_who_is_in_a_class_hears_of_it(app_url: str) -> None:
+    with visitors(app_url, 1) as (teacher,):
+        for code in (open_class(teacher), "ZZZZZZ"):
+            for role in ("member", "teacher"):
+                asker = {"role": role, "code": code, "token": "guessed", "lesson": "", "step": 0}
+                assert told(app_url, json.dumps(asker).encode()) == (200, b'{"words":"","mark":""}')
 
 
 def test_a_class_that_is_not_there_is_said() -> None:

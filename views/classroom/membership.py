@@ -35,6 +35,10 @@ class Membership:
         """Write it for the storage of the tab."""
         return f"{self.role} {self.code} {self.token}"
 
+    def is_in(self, known: Classroom) -> bool:
+        """Tell whether a class knows of this part."""
+        return self.token == known.secret if self.is_teacher else self.token in known.members
+
 
 def membership() -> Membership | None:
     """Return the part that this session has in a class, `None` if it is in none."""
@@ -110,7 +114,7 @@ def room() -> Classroom | None:
     if own is None:
         return None
     try:
-        found = store().change(own.code, _heard_from(own))
+        found = store().change(own.code, heard_from(own, *shown(), store().now()))
     except ClassError:
         _forget()
         complain("The class has ended, and its counts are gone. What you did is kept in this browser.")
@@ -118,15 +122,25 @@ def room() -> Classroom | None:
     return found
 
 
-def _heard_from(own: Membership) -> Callable[[Classroom], Classroom]:
-    now, lesson = store().now(), state(LessonState)
+def shown() -> tuple[str, int]:
+    """Return the lesson that this session shows, and the step of it."""
+    return state(LessonState).lesson, state(LessonState).lesson_step
+
+
+def heard_from(own: Membership, lesson: str, step: int, now: float) -> Callable[[Classroom], Classroom]:
+    """Return the change of a class by which it hears that a browser is there, and shows a step of a lesson."""
 
     def heard(known: Classroom) -> Classroom:
         if own.is_teacher:
             return replace(known, led_at=now)
-        return known.heard(own.token, lesson.lesson_step if lesson.lesson == known.lesson else 0, now)
+        return known.heard(own.token, step if lesson == known.lesson else 0, now)
 
     return heard
+
+
+def follow_again() -> None:
+    """Go once more where the teacher has sent everybody."""
+    st.session_state[_FOLLOWED] = 0
 
 
 def led() -> Classroom | None:
@@ -150,12 +164,6 @@ def call_to_follow(known: Classroom) -> Destination | None:
         return None
     st.session_state[_FOLLOWED] = known.call
     return known.sent
-
-
-def is_behind(known: Classroom) -> bool:
-    """Tell whether this session was sent somewhere and has not gone there."""
-    own = membership()
-    return own is not None and not own.is_teacher and known.call > st.session_state.get(_FOLLOWED, 0)
 
 
 def report(lesson: str, step: int, done: StepRecord) -> None:

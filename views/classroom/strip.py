@@ -1,24 +1,17 @@
 """The line that tells of the class on each page, and the way to where its teacher sent everybody."""
 
-from typing import Final
-
 import streamlit as st
 
-from relax_core.lessons.classroom import Classroom, Destination, spaced
+from relax_core.lessons.classroom import Classroom, Destination
 from relax_core.lessons.library import lesson_named
-from relax_core.lessons.projection import clock
-from relax_core.present.escape import badge
 from views.classroom import membership as own
+from views.classroom.news.component import Asker, news_chip, news_of
 from views.lessons.keeper.component import KeeperAction, Kept, keeper
-from views.lessons.steps import is_step_asked, open_step
+from views.lessons.steps import open_step
 from views.shell.navigation import open_page
 from views.state.address import read_address
 from views.state.session import complain, is_left_out, select, show, state, written_address
 from views.state.shared import ClassState, LessonState
-
-ASK_SECONDS: Final = 2.0
-"""How often a browser asks for news of its class: it takes the server 10 ms, and a page that is made anew 80 ms."""
-_SEEN: Final = "class.seen"
 
 
 def arrive(*, is_lesson_page: bool) -> None:
@@ -39,7 +32,6 @@ def arrive(*, is_lesson_page: bool) -> None:
     lesson = state(LessonState)
     if found.is_teacher and is_lesson_page and lesson.lesson == known.lesson and lesson.lesson_step != known.step:
         own.lead(lambda room: room.at(lesson.lesson_step))
-    st.session_state[_SEEN] = _news(known)
     destination = own.call_to_follow(known)
     if destination is not None:
         go(destination)
@@ -61,47 +53,29 @@ def go(destination: Destination) -> None:
         open_page(destination.page)
 
 
-def _news(known: Classroom) -> tuple[object, ...]:
-    """Return what a page is made anew for when it changes."""
-    return known.revealed, known.is_open(known.step, own.now())
-
-
 def show_strip(page: str) -> None:
     """Show the class in a bar; nothing if this browser is in none. `page` is the one that the bar is of."""
-    found = own.membership()
-    if found is not None:
-        st.fragment(_strip, run_every=ASK_SECONDS)(page, is_teacher=found.is_teacher)
-
-
-def _strip(page: str, *, is_teacher: bool) -> None:
+    known, found = own.room(), own.membership()
+    if known is None or found is None:
+        return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="class.strip"):
-        if is_teacher:
-            _teacher_strip(page)
+        asker = Asker(found.role, found.code, found.token, *own.shown())
+        with st.container(width="content", key="class.news.room"):
+            news_chip(asker, news_of(known, found, own.now()), key="class.news")
+        if found.is_teacher:
+            st.fragment(_teacher_buttons)(page)
         else:
-            _member_strip()
+            _member_buttons(known)
 
 
-def _member_strip() -> None:
-    known = own.room()
-    # Streamlit may send a click along with a question for news, which runs this and not the page.
-    if is_step_asked() or known is None or own.is_behind(known) or _news(known) != st.session_state.get(_SEEN):
-        st.rerun()
-    parts = [f"Class {spaced(known.code)}"]
-    left = known.seconds_left(own.now())
-    if left is not None:
-        parts.append(clock(left))
-    st.markdown(badge(", ".join(parts), "blue"), width="content")
-    if known.sent.is_set and st.button("To the class", key="class.back", help="Open what everybody was sent to"):
-        go(known.sent)
+def _member_buttons(known: Classroom) -> None:
+    if known.sent.is_set:
+        help_text = "Open what everybody was sent to"
+        st.button("To the class", key="class.back", help=help_text, on_click=own.follow_again)
     st.button("✕", key="class.leave", type="tertiary", help="Leave the class", on_click=own.leave)
 
 
-def _teacher_strip(page: str) -> None:
-    known = own.room()
-    if known is None:
-        st.rerun()
-    count = len(known.present(own.now()))
-    st.markdown(badge(f"Class {spaced(known.code)}, {count} here", "blue"), width="content")
+def _teacher_buttons(page: str) -> None:
     if st.button("To the class", key="class.projector", help="Questions, counts and timer in large type"):
         open_page("classroom")
     if st.button("Everyone here", key="class.here", help="Open this screen in every browser of the class"):

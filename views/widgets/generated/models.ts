@@ -59,6 +59,15 @@ export interface Asked {
   readonly text: string;
 }
 
+/** Who asks for news: the part that a tab has in a class, and the step of a lesson that it shows. */
+export interface Asker {
+  readonly role: "member" | "teacher";
+  readonly code: string;
+  readonly token: string;
+  readonly lesson: string;
+  readonly step: number;
+}
+
 /** A bar of the histogram: elements from `low` on, up to `high`. */
 export interface Bin {
   readonly low: string;
@@ -1050,6 +1059,31 @@ export type NameFact = readonly [
   first: number,
   last: number,
 ];
+
+/** What a browser hears of its class. */
+export interface News {
+  readonly words: string;
+  /** Differs when a page that shows the class has to be made anew; empty when there is no class any more. */
+  readonly mark: string;
+}
+
+/** There are news; hearing of it has the page made anew. */
+export interface NewsAction {
+  readonly kind: "news";
+}
+
+/** What the page knew when it was made, and whom it asks as. */
+export interface NewsModel {
+  readonly asker: Asker;
+  readonly news: News;
+  /** How often it asks. */
+  readonly seconds: number;
+}
+
+/** What the page says beside the model. */
+export interface NewsProps {
+  readonly height: string;
+}
 
 /** The text of one node; ranges nest, and the smallest one around the caret is selected. */
 export type NodeRange = readonly [node: string, line: number, column: number, end_line: number, end_column: number];
