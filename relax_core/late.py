@@ -71,6 +71,7 @@ LATE = frozenset(
         "relax_core.engine.properties.measures",
         "relax_core.engine.reporting.measuring",
         "relax_core.engine.reporting.reports",
+        "relax_core.engine.scheduling.beside_tvm",
         "relax_core.engine.scheduling.scheduling",
         "relax_core.engine.screens.catalog_view",
         "relax_core.engine.screens.cost_views",

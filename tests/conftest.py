@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from relax_core.engine.process import client
 from relax_core.engine.process.forked import forked_workers
+from relax_core.engine.scheduling import beside_tvm
 from relax_core.jit.compilation.cache_directory import VARIABLE
 from tests import browser
 from tests.app_server import serve
@@ -38,6 +39,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # No test reads what another run left in the user's cache of compiled kernels, nor leaves anything there.
 os.environ[VARIABLE] = "off"
+# A schedule is timed by apache-tvm in the tests that ask for it.
+os.environ[beside_tvm.VARIABLE] = "off"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -119,9 +119,12 @@ def _drop_output() -> None:
 
 
 _GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] = (
-    (("check", "script", "asm", "opt", "diff", "effects", "costs"), lambda command: programs.add_programs(command)),
+    (("check", "script", "opt", "diff", "effects", "costs"), lambda command: programs.add_programs(command)),
     (("run", "inside", "bisect", "compare"), lambda command: debugging.add_debugging(command)),
-    (("partition", "match", "devices", "origins", "ops", "explain"), lambda command: reports.add_reports(command)),
+    (
+        ("asm", "partition", "match", "devices", "origins", "ops", "explain"),
+        lambda command: reports.add_reports(command),
+    ),
     (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
     (("report",), lambda command: report.add_report(command)),
     (("open", "lsp", "dap", "serve"), lambda command: app.add_app(command, parser)),

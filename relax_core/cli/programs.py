@@ -1,8 +1,7 @@
-"""Commands on programs as text: check, script, opt, asm."""
+"""Commands on programs as text: check, script, opt."""
 
 import argparse
 import os
-from types import MappingProxyType
 
 import msgspec
 
@@ -43,7 +42,6 @@ from relax_core.engine.protocol import (
     Program,
     Request,
     RewriteOf,
-    ScheduleOf,
     Script,
     StageOf,
 )
@@ -51,7 +49,6 @@ from relax_core.engine.replies import CostsView, Stages, StageText
 from relax_core.present.models import Problem
 
 _NO_CASE = "BC001"
-_COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#", "plan": "#", "steps": "#"})
 
 
 class CheckedText(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -98,25 +95,6 @@ def add_programs(command: Commands) -> None:
     script.add_argument("--json", action="store_true", help="print one object")
 
     _add_passes(command)
-
-    asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
-    asm.add_argument("file", metavar="FILE", help=PATH_HELP)
-    asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
-    form = (
-        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed, the loops behind each step, "
-        "what each step is worth (timed); "
-        "default: bytecode, llvm of a kernel"
-    )
-    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks", "plan", "steps"), help=form)
-    off = "transformations of kernels to switch off, by the names that `--as remarks` prints, with commas between"
-    asm.add_argument("--without", default="", metavar="NAMES", help=off)
-    asm.add_argument("--sizes", default="", metavar="n=64,m=8", help="symbols of a kernel; not for code")
-    by_hand = (
-        "apply these primitives to a kernel, the first one by default, and time it behind each; with commas between, "
-        "such as \"Split(block='C', loop='i', factors=[None, 8])\""
-    )
-    asm.add_argument("--schedule", default="", metavar="S", help=by_hand)
-    asm.add_argument("--json", action="store_true", help="print one object per listing and line")
 
 
 def _add_passes(command: Commands) -> None:
@@ -412,44 +390,3 @@ def _costs_asked(options: argparse.Namespace) -> Request[CostsView]:
         return RecordedCostsOf(opening.parcel_of(found), msgspec.structs.replace(asked, sizes=sizes))
     program = opening.program_at(options.file, pipeline=options.passes, entry=options.entry, table=options.table)
     return CostsOf(msgspec.structs.replace(program, sizes=sizes))
-
-
-def _asm(engine: Engine, options: argparse.Namespace) -> int:
-    program = opening.program_at(options.file)
-    if options.schedule:
-        return _schedule(engine, program, options)
-    form = options.form or ("llvm" if options.kernel else "bytecode")
-    off = tuple(name.strip() for name in options.without.split(",") if name.strip())
-    asked = Asm(program, form, options.kernel, off, opening.sizes_in(options.sizes))
-    listing = engine.request(asked)
-    if isinstance(listing, Failure):
-        return failed(listing)
-    if form == "bytecode" or options.kernel:
-        _say_listing(listing.code.text, form, options.kernel, options)
-        return 0
-    for number, kernel in enumerate(listing.kernels):
-        if number:
-            listing = engine.request(msgspec.structs.replace(asked, kernel=kernel))
-            if isinstance(listing, Failure):
-                return failed(listing)
-        _say_listing(listing.code.text, form, kernel, options)
-    return 0
-
-
-def _schedule(engine: Engine, program: Program, options: argparse.Namespace) -> int:
-    if options.form or options.without:
-        raise UsageError("--schedule times a kernel behind its own steps: --as and --without do not go with it")
-    found = engine.request(ScheduleOf(program, options.kernel, opening.sizes_in(options.sizes), options.schedule))
-    if isinstance(found, Failure):
-        return failed(found)
-    say(msgspec.json.encode(found.without_diffs()).decode() if options.json else found.to_text())
-    return DIAGNOSED if found.problems or any(rung.problem for rung in found.rungs) else 0
-
-
-def _say_listing(text: str, form: str, kernel: str, options: argparse.Namespace) -> None:
-    if options.json:
-        say(msgspec.json.encode({"form": form, "kernel": kernel, "text": text}).decode())
-    elif options.kernel or not kernel:
-        say(text)
-    else:
-        say(f"{_COMMENTS[form]} kernel {kernel}\n{text}")

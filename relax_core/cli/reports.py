@@ -1,7 +1,9 @@
-"""Commands that report: partition, match, devices, origins, ops, explain."""
+"""Commands that report: asm, partition, match, devices, origins, ops, explain."""
 
 import argparse
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import msgspec
 
@@ -22,14 +24,18 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.debug.requests import RecordedOriginsOf
 from relax_core.engine.protocol import (
+    Asm,
     DevicesOf,
     ExplanationsOf,
     Failure,
     OriginsOf,
     PatternsOf,
+    Program,
     RegionReportOf,
     Request,
+    ScheduleOf,
 )
+from relax_core.engine.scheduling import beside_tvm
 from relax_core.lessons import explaining
 from relax_core.present.catalog_of import operator_docs, ops, packed
 from relax_core.present.device_models import DeviceOptions
@@ -37,15 +43,39 @@ from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import LETS
 from relax_core.present.regions.region_models import RegionReport, compare_reports, read_report
 
+_COMMENTS: Final = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#", "plan": "#", "steps": "#"})
+
 
 def add_reports(command: Commands) -> None:
     """Add the commands."""
+    _asm_command(command)
     _partition_command(command)
     _match_command(command)
     _devices_command(command)
     _origins_command(command)
     _ops_command(command)
     _explain_command(command)
+
+
+def _asm_command(command: Commands) -> None:
+    asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
+    asm.add_argument("file", metavar="FILE", help=PATH_HELP)
+    asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
+    form = (
+        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed, the loops behind each step, "
+        "what each step is worth (timed); "
+        "default: bytecode, llvm of a kernel"
+    )
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks", "plan", "steps"), help=form)
+    off = "transformations of kernels to switch off, by the names that `--as remarks` prints, with commas between"
+    asm.add_argument("--without", default="", metavar="NAMES", help=off)
+    asm.add_argument("--sizes", default="", metavar="n=64,m=8", help="symbols of a kernel; not for code")
+    by_hand = (
+        "apply these primitives to a kernel, the first one by default, and time it behind each; with commas between, "
+        "such as \"Split(block='C', loop='i', factors=[None, 8])\""
+    )
+    asm.add_argument("--schedule", default="", metavar="S", help=by_hand)
+    asm.add_argument("--json", action="store_true", help="print one object per listing and line")
 
 
 def _partition_command(command: Commands) -> None:
@@ -119,6 +149,50 @@ def _explain_command(command: Commands) -> None:
     made.add_argument("--json", action="store_true", help="print one object")
     # Nothing of a user's is read: no worker is needed.
     made.set_defaults(in_process=True)
+
+
+def _asm(engine: Engine, options: argparse.Namespace) -> int:
+    program = opening.program_at(options.file)
+    if options.schedule:
+        return _schedule(engine, program, options)
+    form = options.form or ("llvm" if options.kernel else "bytecode")
+    off = tuple(name.strip() for name in options.without.split(",") if name.strip())
+    asked = Asm(program, form, options.kernel, off, opening.sizes_in(options.sizes))
+    listing = engine.request(asked)
+    if isinstance(listing, Failure):
+        return failed(listing)
+    if form == "bytecode" or options.kernel:
+        _say_listing(listing.code.text, form, options.kernel, options)
+        return 0
+    for number, kernel in enumerate(listing.kernels):
+        if number:
+            listing = engine.request(msgspec.structs.replace(asked, kernel=kernel))
+            if isinstance(listing, Failure):
+                return failed(listing)
+        _say_listing(listing.code.text, form, kernel, options)
+    return 0
+
+
+def _schedule(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+    if options.form or options.without:
+        raise UsageError("--schedule times a kernel behind its own steps: --as and --without do not go with it")
+    tvm = beside_tvm.installed_tvm()
+    sizes, words = opening.sizes_in(options.sizes), "" if tvm is None else tvm.words
+    found = engine.request(ScheduleOf(program, options.kernel, sizes, options.schedule, words))
+    if isinstance(found, Failure):
+        return failed(found)
+    found = beside_tvm.beside_tvm(found, tvm)
+    say(msgspec.json.encode(found.without_diffs()).decode() if options.json else found.to_text())
+    return DIAGNOSED if found.problems or any(rung.problem for rung in found.rungs) else 0
+
+
+def _say_listing(text: str, form: str, kernel: str, options: argparse.Namespace) -> None:
+    if options.json:
+        say(msgspec.json.encode({"form": form, "kernel": kernel, "text": text}).decode())
+    elif options.kernel or not kernel:
+        say(text)
+    else:
+        say(f"{_COMMENTS[form]} kernel {kernel}\n{text}")
 
 
 def _partition(engine: Engine, options: argparse.Namespace) -> int:

@@ -268,13 +268,15 @@ class StepCostsOf(Request[StepTable], frozen=True):
 class ScheduleOf(Request[ScheduleTable], frozen=True):
     """Apply the steps of a schedule to a kernel, and time it behind each of them, beside what the compiler makes of it.
 
-    `schedule` is a pipeline of primitives, such as `Split(block='C', loop='i', factors=[None, 8])`.
+    `schedule` is a pipeline of primitives, such as `Split(block='C', loop='i', factors=[None, 8])`. With `tvm` the
+    reply has the kernels in the words of that version of apache-tvm, and what they are called on.
     """
 
     program: Program
     kernel: str = ""
     sizes: tuple[tuple[str, int], ...] = ()
     schedule: str = ""
+    tvm: Literal["", "0.25", "0.27"] = ""
 
 
 class PlansOf(Request[KernelPlans], frozen=True):

@@ -1,9 +1,8 @@
-"""Ways to compile one kernel, timed in turns on equal arguments, and how far their results are apart."""
+"""Ways to compile one kernel, timed in turns on equal arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any, TypeAlias, cast
+from typing import cast
 
 import numpy as np
 
@@ -11,15 +10,7 @@ from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.kernel import Host, Kernel
-
-Array: TypeAlias = np.ndarray[Any, Any]
-
-# Each way is timed so often, less often where it takes longer than so many seconds in all.
-_ROUNDS, _LEAST_ROUNDS = 15, 3
-_SECONDS = 0.5
-# A short kernel is called often enough for the clock to tell.
-_CLOCKED = 2e-4
-_MOST_CALLS = 1000
+from relax_core.jit.turns import Array, Turns, apart, time_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +29,26 @@ class Way:
     def __init__(self, host: Host, timed: Timed, args: Sequence[object]) -> None:
         """Compile it as `host` does, and run it once on `args`, which stay as they are."""
         self.kernel = Kernel(host, timed.function, timed.name, timed.log, timed.functions)
-        self._given = args
-        self._args = [cast("Array", arg).copy() if isinstance(arg, np.ndarray) else arg for arg in args]
-        self._call = self.kernel.caller()
-        self._call(*self._args)
-        self.results = [cast("Array", arg).copy() for arg in self._args if isinstance(arg, np.ndarray)]
-        self._count = 1
-        self.seconds: list[float] = []
+        own = [cast("Array", arg).copy() if isinstance(arg, np.ndarray) else arg for arg in args]
+        call = self.kernel.caller()
+        call(*own)
+        self.results = tuple(cast("Array", arg).copy() for arg in own if isinstance(arg, np.ndarray))
 
-    def settle(self) -> None:
-        """Choose how many calls are timed together."""
-        taken = self._take()
-        self._count = max(min(int(_CLOCKED / max(taken, 1e-7)), _MOST_CALLS), 1)
+        def restore() -> None:
+            for array, given in zip(own, args, strict=True):
+                if isinstance(array, np.ndarray):
+                    np.copyto(cast("Array", array), cast("Array", given))
 
-    def time(self) -> None:
-        """Time it once more, from the given values on."""
-        self.seconds.append(self._take())
+        self.turns = Turns(lambda: call(*own), restore)
 
-    def _take(self) -> float:
-        for array, given in zip(self._args, self._given, strict=True):
-            if isinstance(array, np.ndarray):
-                np.copyto(cast("Array", array), cast("Array", given))
-        call, args = self._call, self._args
-        began = perf_counter()
-        for _ in range(self._count):
-            call(*args)
-        return (perf_counter() - began) / self._count
+    @property
+    def seconds(self) -> Sequence[float]:
+        """What it took in each round."""
+        return self.turns.seconds
 
     def against(self, other: "Way") -> tuple[float, bool]:
         """Return how far its results are at most from those of another way, and whether all bits are the same."""
-        pairs = tuple(zip(other.results, self.results, strict=True))
-        difference = max((_apart(one, another) for one, another in pairs), default=0.0)
-        return difference, all(one.tobytes() == another.tobytes() for one, another in pairs)
-
-    @property
-    def is_done(self) -> bool:
-        """Tell whether it was timed often enough."""
-        spent = sum(self.seconds) * self._count
-        return len(self.seconds) >= _ROUNDS or (len(self.seconds) >= _LEAST_ROUNDS and spent > _SECONDS)
+        return apart(other.results, self.results)
 
 
 def time_in_turns(ways: Sequence[Way], is_cancelled: Callable[[], bool]) -> None:
@@ -84,13 +57,7 @@ def time_in_turns(ways: Sequence[Way], is_cancelled: Callable[[], bool]) -> None
     Raises:
         RunError: JT014, it was cancelled.
     """
-    for way in ways:
-        look(is_cancelled)
-        way.settle()
-    while waiting := [way for way in ways if not way.is_done]:
-        for way in waiting:
-            look(is_cancelled)
-            way.time()
+    time_all([way.turns for way in ways], lambda: look(is_cancelled))
 
 
 def look(is_cancelled: Callable[[], bool]) -> None:
@@ -101,12 +68,3 @@ def look(is_cancelled: Callable[[], bool]) -> None:
     """
     if is_cancelled():
         raise RunError((Diagnostic("JT014", "cancelled while the kernel was timed"),))
-
-
-def _apart(ours: Array, others: Array) -> float:
-    """Return the greatest distance of two elements; two NaN are alike, and an infinity is far from all else."""
-    a, b = ours.astype(np.float64), others.astype(np.float64)
-    is_alike = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
-        distance = np.where(is_alike, 0.0, np.abs(a - b))
-    return float(np.where(np.isnan(distance), np.inf, distance).max(initial=0.0))

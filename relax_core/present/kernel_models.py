@@ -1,5 +1,6 @@
 """View models of the Kernels page: a prim func's TIR, LLVM IR and machine code, linked part by part."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -131,11 +132,57 @@ class Rung(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """How the results differ, or why there are none."""
-        if self.problem:
-            return self.problem
-        if self.difference:
-            return f"differs by up to {self.difference:.2g}"
-        return "the same bits" if self.has_same_bits else "other bits, equal as float64"
+        return self.problem or _apart(self.difference, has_same_bits=self.has_same_bits)
+
+
+class TvmRung(msgspec.Struct, frozen=True):
+    """The same kernel behind a step, built and run by apache-tvm."""
+
+    seconds: float = 0.0
+    """A median; 0 if it could not run."""
+    difference: float = 0.0
+    """The greatest one between its results and those of our kernel as it is written."""
+    has_same_bits: bool = True
+    problem: str = ""
+    """Why it could not run."""
+
+    @property
+    def words(self) -> str:
+        """How the results differ, or why there are none."""
+        return self.problem or _apart(self.difference, has_same_bits=self.has_same_bits)
+
+
+class TvmTimes(msgspec.Struct, frozen=True):
+    """What apache-tvm makes of each step of a schedule; medians of a run of their own."""
+
+    version: str = ""
+    rungs: tuple[TvmRung, ...] = ()
+    """As those of the table; the first one is TVM's default build of the kernel as it is written."""
+    problem: str = ""
+    """Why there are none."""
+
+
+class ForTvm(msgspec.Struct, frozen=True):
+    """The kernels behind the steps of a schedule, with what they are called on, for apache-tvm."""
+
+    kernel: str = ""
+    processor: str = ""
+    texts: tuple[str, ...] = ()
+    """In words that TVM reads; the first one is the kernel as it is written."""
+    scalars: tuple[int | float | None, ...] = ()
+    """The arguments; `None` stands for an array."""
+    changed: tuple[bool, ...] = ()
+    """Which of the arrays our kernel as it is written changes."""
+    arrays: bytes = b""
+    """The arrays that are given, then what stands in those that are changed, as .npy."""
+    problem: str = ""
+    """Why they cannot be given to TVM."""
+
+
+def _apart(difference: float, *, has_same_bits: bool) -> str:
+    if difference:
+        return f"differs by up to {difference:.2g}"
+    return "the same bits" if has_same_bits else "other bits, equal as float64"
 
 
 class ScheduleTable(msgspec.Struct, frozen=True):
@@ -152,6 +199,10 @@ class ScheduleTable(msgspec.Struct, frozen=True):
     """The kernel as it is written, with all transformations of the compiler."""
     problems: tuple[Problem, ...] = ()
     """Why the step behind the last rung was refused."""
+    theirs: TvmTimes | None = None
+    """What apache-tvm makes of the same rungs, once it has run them."""
+    for_tvm: ForTvm | None = None
+    """What apache-tvm is to run, where that was asked for."""
 
     @property
     def rows(self) -> tuple[tuple[str, Rung], ...]:
@@ -164,11 +215,11 @@ class ScheduleTable(msgspec.Struct, frozen=True):
         plain = tuple(msgspec.structs.replace(rung, diff=None) for rung in self.rungs)
         return msgspec.structs.replace(self, rungs=plain)
 
-    def factor(self, rung: Rung) -> float:
+    def factor(self, rung: Rung | TvmRung) -> float:
         """Return how many times as fast it is as the kernel that is written; 0 if one of them did not run."""
         return self.rungs[0].seconds / rung.seconds if rung.seconds else 0.0
 
-    def rate(self, rung: Rung) -> float:
+    def rate(self, rung: Rung | TvmRung) -> float:
         """Return its operations in a second, in 10^9; 0 if they are not known."""
         return self.operations / rung.seconds / 1e9 if rung.seconds else 0.0
 
@@ -176,11 +227,24 @@ class ScheduleTable(msgspec.Struct, frozen=True):
         """Write it as a table."""
         width = max(len(name) for name, _ in self.rows)
         lines = [f"{self.kernel} for {self.target}, results beside those of the kernel as it is written"]
-        for name, rung in self.rows:
-            rate = f"{self.rate(rung):8.2f} GFLOP/s  " if self.operations else ""
-            figures = f"{duration(rung.seconds)}  {self.factor(rung):8.2f}x  {rate}" if rung.seconds else ""
-            lines.append(f"  {name:<{width}}  {figures}{rung.words}")
+        lines += (self._line(f"{name:<{width}}", rung) for name, rung in self.rows)
+        lines += self._their_lines(width)
         return "\n".join((*lines, *(f"{item.severity}[{item.code}]: {item.message}" for item in self.problems)))
+
+    def _their_lines(self, width: int) -> Iterator[str]:
+        if self.theirs is None:
+            return
+        if self.theirs.problem:
+            yield self.theirs.problem
+            return
+        yield f"the same kernels by apache-tvm {self.theirs.version}, timed in a run of their own"
+        for (name, _), rung in zip(self.rows, self.theirs.rungs, strict=False):
+            yield self._line(f"{name:<{width}}", rung)
+
+    def _line(self, name: str, rung: Rung | TvmRung) -> str:
+        rate = f"{self.rate(rung):8.2f} GFLOP/s  " if self.operations else ""
+        figures = f"{duration(rung.seconds)}  {self.factor(rung):8.2f}x  {rate}" if rung.seconds else ""
+        return f"  {name}  {figures}{rung.words}"
 
 
 class PlannedStage(msgspec.Struct, frozen=True):

@@ -1,5 +1,6 @@
 """A schedule that is written by hand on the Kernels page: applied, checked by value, timed, and kept as text."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -7,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
+from relax_core.engine.scheduling.beside_tvm import VARIABLE
 from tests.browser import OpenPage
 from tests.views.pages import assert_accessible, opened
 from views.state.selection import screen
@@ -40,6 +42,25 @@ def test_each_step_is_a_row_with_what_it_is_worth_and_its_text() -> None:
     assert str(app.query_params["schedule"]) == "\n".join(STEPS)
     app.selectbox(key="kernels.schedule.rung").set_value(1).run()
     assert not app.exception
+
+
+@pytest.mark.tvm
+def test_the_times_of_tvm_stand_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
+    app = written(opened("kernels", FIRST), STEPS[0])
+    table: Any = app.dataframe[0].value
+    assert [bool(text) for text in table["apache-tvm's time"]] == [True, True, False]
+    assert all(text.startswith(("the same bits", "differs by up to")) for text in table["apache-tvm's results"][:2])
+    assert any("built each kernel by its default pipeline" in item.value for item in app.caption)
+    app.run()
+    assert table.equals(app.dataframe[0].value), "they are not measured again"
+
+
+def test_without_tvm_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
+    app = written(opened("kernels", FIRST), STEPS[0])
+    assert list(app.dataframe[0].value) == ["Behind", "Time", "Times as fast", "GFLOP/s", "Results"]
+    assert any("pip install apache-tvm" in item.value for item in app.caption)
 
 
 @pytest.mark.parametrize(("sample", "kernel"), [("tir/to_schedule.py", "product"), ("tir/matmul.py", "matmul")])

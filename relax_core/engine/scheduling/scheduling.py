@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from io import BytesIO
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, Final, cast
 
 import msgspec
 import numpy as np
@@ -22,16 +23,21 @@ from relax_core.ir.tir import For, PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel import Host
 from relax_core.jit.transforms.registry import SUMMARIES
+from relax_core.jit.turns import Array
 from relax_core.jit.ways import Timed, Way, look, time_in_turns
 from relax_core.passes.pipeline import read_steps, run_pipeline
 from relax_core.present.code import without_header
 from relax_core.present.diffs.diff import diff_texts
-from relax_core.present.kernel_models import Rung, ScheduleTable
+from relax_core.present.kernel_models import ForTvm, Rung, ScheduleTable
+from relax_core.present.measures import bytes_text
 from relax_core.present.problems import problems_of
-from relax_core.printer.tvmscript import print_module
+from relax_core.printer.spelling import Tvm
+from relax_core.printer.tvmscript import print_for_tvm, print_module
 
 _PARALLEL = "parallel"
 _MOST_STEPS = 60
+_LIMIT_BYTES: Final = 32_000_000
+"""Of what is handed to apache-tvm: it goes through the process that shows the table."""
 
 
 def schedule_table(message: ScheduleOf, context: RequestContext) -> ScheduleTable:
@@ -76,6 +82,34 @@ def schedule_table(message: ScheduleOf, context: RequestContext) -> ScheduleTabl
         tuple(_with_diffs(rungs)),
         _rung("", texts[0], ours, first),
         problems_of(refused),
+        for_tvm=_for_tvm((name, [item for _, item in steps]), message.tvm, engine, args, first)
+        if message.tvm
+        else None,
+    )
+
+
+def _for_tvm(
+    named: tuple[str, Sequence[PrimFunc]], tvm: Tvm, engine: Engine, args: Sequence[Any], first: Way
+) -> ForTvm:
+    """Write the kernels in the words of TVM, with the arguments and what the first one makes of them."""
+    given = [cast("Array", arg) for arg in args if isinstance(arg, np.ndarray)]
+    changed = [array.tobytes() != left.tobytes() for array, left in zip(given, first.results, strict=True)]
+    arrays = [*given, *(left for left, is_changed in zip(first.results, changed, strict=True) if is_changed)]
+    size = sum(array.nbytes for array in arrays)
+    if size > _LIMIT_BYTES:
+        most = bytes_text(_LIMIT_BYTES)
+        return ForTvm(problem=f"the arrays of a call are not handed to apache-tvm: {bytes_text(size)}, at most {most}")
+    name, kernels = named
+    content = BytesIO()
+    for array in arrays:
+        np.save(content, array, allow_pickle=False)
+    return ForTvm(
+        name,
+        engine.target.processor,
+        tuple(print_for_tvm(IRModule((Definition(GlobalVar(name), kernel),)), tvm).text for kernel in kernels),
+        tuple(None if isinstance(arg, np.ndarray) else arg for arg in args),
+        tuple(changed),
+        content.getvalue(),
     )
 
 

@@ -3,12 +3,14 @@
 import re
 from typing import Final
 
+import msgspec
 import streamlit as st
 
 from relax_core.diagnostics import plural
 from relax_core.engine.protocol import Failure, ScheduleOf
+from relax_core.engine.scheduling.beside_tvm import beside_tvm, installed_tvm
 from relax_core.present.escape import file_name, literal, prose
-from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable, duration
+from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable, TvmRung, duration
 from views.pages.kernels.state import KernelsState
 from views.shell.failures import show_failure, show_problems
 from views.shell.heights import pane_height
@@ -20,14 +22,21 @@ from views.worker.program import given_program
 _TEXT: Final = "kernels.schedule.text"
 _TIMED: Final = "kernels.schedule.timed"
 """Of what the table was asked for: the kernel, its sizes and the schedule."""
+_THEIRS: Final = "kernels.schedule.theirs"
+"""The last table, with apache-tvm's times, and what it was asked for with."""
 _HELP: Final = "Split, reorder, vectorize and so on: apply steps of your own to this kernel, and time it behind each"
 _WORDS: Final = (
     "One step a line, in TVM's words: `Split`, `Fuse`, `Reorder`, `Vectorize`, `Unroll`, `Parallel`, `CacheWrite`, "
     "`ReverseComputeAt`, `DecomposeReduction` and others. Blocks and loops are named as in the text."
 )
+_THEIR_WORDS: Final = (
+    "apache-tvm {} built each kernel by its default pipeline and ran it on the same arguments, in a run of its own; "
+    "its results are compared with those of ours as it is written."
+)
 _BLOCK: Final = re.compile(r'T\.s?block\("([^"]+)"')
 _LOOP: Final = re.compile(r"^ *for (\w+)", re.MULTILINE)
 _HEADS: Final = ("Behind", "Time", "Times as fast", "GFLOP/s", "Results")
+_THEIR_HEADS: Final = ("apache-tvm's time", "apache-tvm's results")
 
 
 def choose_schedule() -> None:
@@ -69,11 +78,27 @@ def show_schedule(view: KernelView) -> None:
         if st.session_state.get(_TIMED) != asked:
             st.code(view.tir.text, language="python")
             return
-        found = ask(ScheduleOf(given_program(), view.name, sizes, _in_one_line(text)))
+        found = _timed(ScheduleOf(given_program(), view.name, sizes, _in_one_line(text)))
         if isinstance(found, Failure):
             show_failure(found)
             return
         _show(found)
+
+
+def _timed(asked: ScheduleOf) -> ScheduleTable | Failure:
+    """Return the table with apache-tvm's times, which are measured once for what is asked."""
+    known: tuple[ScheduleOf, ScheduleTable] | None = st.session_state.get(_THEIRS)
+    if known is not None and known[0] == asked:
+        return known[1]
+    tvm = installed_tvm()
+    found = ask(msgspec.structs.replace(asked, tvm="" if tvm is None else tvm.words))
+    if isinstance(found, Failure):
+        return found
+    place = st.empty()
+    found = beside_tvm(found, tvm, lambda words: place.caption(prose(words)))
+    place.empty()
+    st.session_state[_THEIRS] = asked, found
+    return found
 
 
 def _ask_for(*asked: object) -> None:
@@ -96,8 +121,16 @@ def _show(found: ScheduleTable) -> None:
     if found.problems:
         st.error(literal(f"The schedule ends behind {plural(len(found.rungs) - 1, 'step')}: the next one is refused."))
         show_problems(found.problems)
-    rows = [dict(zip(_HEADS, _cells(name, rung, found), strict=True)) for name, rung in found.rows]
+    heads, cells = _HEADS, [_cells(name, rung, found) for name, rung in found.rows]
+    theirs = found.theirs
+    if theirs is not None and theirs.rungs:
+        # The last row is what our compiler makes of the kernel: it is no step of the schedule.
+        added = (*map(_their_cells, theirs.rungs), ("", ""))
+        heads, cells = (*heads, *_THEIR_HEADS), [(*row, *more) for row, more in zip(cells, added, strict=True)]
+    rows = [dict(zip(heads, row, strict=True)) for row in cells]
     st.dataframe(rows, hide_index=True, key="kernels.schedule.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    if theirs is not None:
+        st.caption(prose(theirs.problem or _THEIR_WORDS.format(theirs.version)))
     text, name = found.to_text(), f"{file_name(found.kernel)}_rungs.txt"
     st.download_button("Save the table", text, name, key="kernels.schedule.table.save", on_click="ignore")
     if len(found.rungs) < 2:
@@ -116,6 +149,10 @@ def _cells(name: str, rung: Rung, found: ScheduleTable) -> tuple[str, ...]:
         return name, "", "", "", rung.words
     rate = f"{found.rate(rung):.2f}" if found.operations else ""
     return name, duration(rung.seconds).strip(), f"{found.factor(rung):.2f}", rate, rung.words
+
+
+def _their_cells(rung: TvmRung) -> tuple[str, str]:
+    return duration(rung.seconds).strip() if rung.seconds else "", rung.words
 
 
 def _choose_rung(found: ScheduleTable, number: int) -> None:
