@@ -60,8 +60,7 @@ def show_strip(page: str) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="class.strip"):
         asker = Asker(found.role, found.code, found.token, *own.shown())
-        with st.container(width="content", key="class.news.room"):
-            news_chip(asker, news_of(known, found, own.now()), key="class.news")
+        news_chip(asker, news_of(known, found, own.now()), key="class.news")
         if found.is_teacher:
             st.fragment(_teacher_buttons)(page)
         else:
