@@ -33,6 +33,7 @@ PREFACE = (
     "start at a line of the cache, as apache-tvm's own tensors do.",
 )
 TABLES = (
+    "arithmetic",
     "scheduled",
     "ladder",
     "contractions",

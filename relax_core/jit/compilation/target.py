@@ -1,6 +1,7 @@
 """The host's target machine: optimises LLVM IR, makes machine code and links it. Only this file knows llvmlite."""
 
 import ctypes
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -18,10 +19,13 @@ _llvm: Any = binding
 
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
+# Functions of vectors, to be called in the loops of which LLVM makes vectors.
+_VARIANT = re.compile(r"^define hidden .*?@([\w.]+)\(", re.MULTILINE)
+
 NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
 
 # To be raised when objects are made in another way from the same LLVM IR, so that no cached one is taken.
-OBJECT_VERSION = 3
+OBJECT_VERSION = 4
 OPTIMISATION_LEVEL = 1
 CODE_GENERATION_LEVEL = 2
 
@@ -152,4 +156,14 @@ class Target:
         for name in chosen.names:
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, passes)
+        if variants := _VARIANT.findall(text):
+            self._inline(module, variants)
         return module
+
+    def _inline(self, module: Any, variants: list[str]) -> None:
+        """Inline the functions of vectors that the loops came to call; nothing is left to make machine code of them."""
+        manager = _llvm.create_new_module_pass_manager()
+        manager.add_always_inliner_pass()
+        manager.run(module, _llvm.create_pass_builder(self._machine, _llvm.create_pipeline_tuning_options(0)))
+        for name in variants:
+            module.get_function(name).linkage = "available_externally"

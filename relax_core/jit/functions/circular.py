@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import ldexp, pi
 
 from relax_core.jit.functions.exponential import MAGIC
-from relax_core.jit.functions.real import Real, Truth, Word, choose
+from relax_core.jit.functions.real import Real, Truth, Word, choose, mostly
 
 _SINE = (0.9999999999954484, -0.1666666663043431, 0.00833332868901532, -0.00019839178015657245, 2.717149684813241e-06)
 _COSINE = (
@@ -42,6 +42,19 @@ _DIGITS = 256
 _FIRST_EXPONENT, _LAST_EXPONENT = 15, 127
 _HIGH_BITS, _MANTISSA_BITS, _EXPONENT_BIAS = 29, 52, 1023
 _FLOAT_BITS = 23
+# sin(r) / r as a function of r**2, for r up to a quarter turn.
+_LONG_SINE = (
+    0.9999999999788358,
+    -0.16666666608796335,
+    0.008333330719490176,
+    -0.0001984083269013469,
+    2.7523964347060148e-06,
+    -2.3868228290772397e-08,
+)
+# Pi in two parts: the first one times a number of half turns in arguments below the limit is exact as a double.
+_PI_HIGH, _PI_LOW = 3.141592651605606, 1.984187159361081e-09
+_USUAL = 2.0**22
+_SIGN_BIT = 63
 
 
 def _factor(exponent: int) -> Fraction:
@@ -63,25 +76,29 @@ _LOW = tuple(float(factor - Fraction(high)) for factor, high in zip(_FACTORS, _H
 
 
 def sin(x: Real) -> Real:
-    """Return the sine of any number, however large."""
-    quarter, angle = _reduced(x)
-    sine, cosine = _of_small(angle)
-    return _negated(choose((quarter & 1).is_not(0), cosine, sine), quarter)
+    """Return the sine of a float32, however large."""
+    wide = x.to("double")
+    shifted = wide.times_plus(wide.number(1 / pi), MAGIC)
+    usual = _sine(_turned_back(wide, shifted - MAGIC, 1.0), shifted)
+    return mostly(abs(x).is_below(_USUAL), usual, _sine_of_any)
 
 
 def cos(x: Real) -> Real:
-    """Return the cosine of any number, however large."""
-    quarter, angle = _reduced(x)
-    sine, cosine = _of_small(angle)
-    return _negated(choose((quarter & 1).is_not(0), sine, cosine), quarter + 1)
+    """Return the cosine of a float32, however large."""
+    wide = x.to("double")
+    # The sine's sign is the opposite behind an odd number of half turns, so the angle is counted backwards.
+    shifted = wide.times_plus(wide.number(1 / pi), -0.5) + MAGIC
+    usual = _sine(_turned_back(-wide, shifted - MAGIC + 0.5, -1.0), shifted)
+    return mostly(abs(x).is_below(_USUAL), usual, _cosine_of_any)
 
 
 def tan(x: Real) -> Real:
-    """Return the tangent of any number, however large."""
-    quarter, angle = _reduced(x)
-    sine, cosine = _of_small(angle)
-    is_odd = (quarter & 1).is_not(0)
-    return choose(is_odd, -cosine, sine) / choose(is_odd, sine, cosine)
+    """Return the tangent of a float32, however large."""
+    wide = x.to("double")
+    shifted = wide.times_plus(wide.number(2 / pi), MAGIC)
+    angle = _turned_back(wide, shifted - MAGIC, 0.5)
+    usual = _tangent(shifted.bits(), angle).to("float")
+    return mostly(abs(x).is_below(_USUAL), usual, _tangent_of_any)
 
 
 def atan(x: Real) -> Real:
@@ -108,6 +125,40 @@ def acos(x: Real) -> Real:
     is_near, arc = _arc_sine(abs(x))
     double = arc * 2.0
     return choose(is_near, pi / 2 - arc.with_sign_of(x), choose(x.is_above(0.0), double, pi - double))
+
+
+def _turned_back(x: Real, count: Real, turns: float) -> Real:
+    """Return an angle less `count` times so many half turns."""
+    near = count.times_plus(x.number(-turns * _PI_HIGH), x)
+    return count.times_plus(x.number(-turns * _PI_LOW), near)
+
+
+def _sine(angle: Real, shifted: Real) -> Real:
+    """Return the sine of up to a quarter turn as a float32, negated if the lowest bit of `shifted` is set."""
+    size = angle * (angle * angle).polynomial(_LONG_SINE)
+    return (size.bits() ^ (shifted.bits() << _SIGN_BIT)).number().to("float")
+
+
+def _sine_of_any(x: Real) -> Real:
+    quarter, angle = _reduced(x.to("double"))
+    sine, cosine = _of_small(angle)
+    return _negated(choose((quarter & 1).is_not(0), cosine, sine), quarter).to("float")
+
+
+def _cosine_of_any(x: Real) -> Real:
+    quarter, angle = _reduced(x.to("double"))
+    sine, cosine = _of_small(angle)
+    return _negated(choose((quarter & 1).is_not(0), sine, cosine), quarter + 1).to("float")
+
+
+def _tangent_of_any(x: Real) -> Real:
+    return _tangent(*_reduced(x.to("double"))).to("float")
+
+
+def _tangent(quarter: Word, angle: Real) -> Real:
+    sine, cosine = _of_small(angle)
+    is_odd = (quarter & 1).is_not(0)
+    return choose(is_odd, -cosine, sine) / choose(is_odd, sine, cosine)
 
 
 def _reduced(x: Real) -> tuple[Word, Real]:

@@ -31,6 +31,12 @@ def exp2(x: Real) -> Real:
     return scale.times_plus(rest, scale)
 
 
+def exp2_within(x: Real) -> Real:
+    """Return two to the power `x`, which is between the least and the greatest exponent of a float32."""
+    scale, rest = _power_within(x)
+    return scale.times_plus(rest, scale)
+
+
 def exp(x: Real) -> Real:
     """Return e to the power `x`."""
     return exp2(x * _LOG2_E)
@@ -71,7 +77,10 @@ def cosh(x: Real) -> Real:
 
 def _power(t: Real) -> tuple[Real, Real]:
     """Return a power of two and `r` near zero so that the product of the first and `1 + r` is two to the power `t`."""
-    t = t.at_most(_LIMIT).at_least(-_LIMIT)
+    return _power_within(t.at_most(_LIMIT).at_least(-_LIMIT))
+
+
+def _power_within(t: Real) -> tuple[Real, Real]:
     shifted = t + MAGIC
     rest = t - (shifted - MAGIC)
     scale = ((shifted.bits() + _EXPONENT_BIAS) << _MANTISSA_BITS).number()

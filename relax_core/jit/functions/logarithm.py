@@ -3,8 +3,8 @@
 from math import e, inf, log, log2, nan
 from math import log10 as math_log10
 
-from relax_core.jit.functions.exponential import MAGIC, exp2
-from relax_core.jit.functions.real import Real, choose
+from relax_core.jit.functions.exponential import MAGIC, exp2, exp2_within
+from relax_core.jit.functions.real import Real, Truth, Word, choose, mostly
 
 _MANTISSA_BITS = 52
 # The bits of the root of one half: mantissas from there to twice that are nearest to one.
@@ -21,6 +21,17 @@ _FINE_RATIO = (
     0.22174174767048008,
     0.19609121093856607,
 )
+# The logarithm to the base two of float32 mantissas, as good as powers below `_USUAL_POWER` of two need it.
+_RATIO_OF_TWO = (
+    2.885390081790142,
+    0.9617966732662703,
+    0.5770836003345684,
+    0.4116717455173089,
+    0.34074898608304716,
+)
+_USUAL_POWER = 126.0
+_FLOAT_MANTISSA_BITS, _FLOAT_ROOT_OF_HALF = 23, 0x3F3504F3
+_LEAST_NORMAL, _NORMAL_COUNT = 0x00800000, 0x7F000000
 
 
 def ln(x: Real) -> Real:
@@ -50,6 +61,27 @@ def log1p(x: Real) -> Real:
 
 
 def power(x: Real, y: Real) -> Real:
+    """Return a float32 `x` to the power `y`: a positive one in short if the result is neither tiny nor too great."""
+    bits = x.bits()
+    exponent = (bits - _FLOAT_ROOT_OF_HALF) >> _FLOAT_MANTISSA_BITS
+    mantissa = (bits - (exponent << _FLOAT_MANTISSA_BITS)).number().to("double")
+    ratio = (mantissa - 1.0) / (mantissa + 1.0)
+    logarithm = ratio.times_plus((ratio * ratio).polynomial(_RATIO_OF_TWO), exponent.converted("double"))
+    turned = logarithm * y.to("double")
+    is_usual = is_normal(bits) & abs(turned).is_below(_USUAL_POWER)
+    return mostly(is_usual, exp2_within(turned).to("float"), _power_of_any)
+
+
+def is_normal(bits: Word) -> Truth:
+    """Tell whether a float32 of these bits is a positive normal number."""
+    return (bits - _LEAST_NORMAL).is_among(_NORMAL_COUNT)
+
+
+def _power_of_any(x: Real, y: Real) -> Real:
+    return _power(x.to("double"), y.to("double")).to("float")
+
+
+def _power(x: Real, y: Real) -> Real:
     """Return `x` to the power `y`, with the special cases of C's `pow`."""
     base = abs(x)
     logarithm = choose(base.equals(0.0), x.number(-inf), _log2(base, _FINE_RATIO))

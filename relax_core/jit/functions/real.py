@@ -1,7 +1,7 @@
 """Straight-line LLVM code as arithmetic: numbers, their bits and truths, one of each or a vector of them."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeVar
@@ -16,11 +16,15 @@ _LAYOUT = MappingProxyType({"float": (127, 23), "double": (1023, 52)})
 class Body:
     """The instructions of a function while they are written.
 
-    `lanes` is the length of its vectors, 1 for scalars. With `has_scaling` the processor multiplies by powers of two in
-    one instruction.
+    `symbol` is its name and `args` are its arguments of the type `scalar`; `lanes` is the length of its vectors, 1 for
+    scalars. With `has_scaling` the processor multiplies by powers of two in one instruction. `other` computes what is
+    seldom needed, from the same arguments.
     """
 
-    def __init__(self, lanes: int, *, has_scaling: bool = False) -> None:
+    def __init__(self, symbol: str, scalar: "Scalar", lanes: int, arity: int = 1, *, has_scaling: bool = False) -> None:
+        self.symbol = symbol
+        self.args = tuple(Real(self, f"%x{position}", scalar) for position in range(arity))
+        self.other: Callable[..., Real] | None = None
         self.lanes = lanes
         self.has_scaling = has_scaling
         self.lines: list[str] = []
@@ -117,9 +121,16 @@ class Word:
         """Return the bits moved down; those of the sign follow."""
         return self._with("ashr", count)
 
+    def __xor__(self, other: "Word") -> "Word":
+        return self._with("xor", other)
+
     def is_not(self, other: int) -> Truth:
         """Compare with a constant."""
         return self._compare("ne", other)
+
+    def is_among(self, count: int) -> Truth:
+        """Tell whether this is at least zero and below a constant."""
+        return self._compare("ult", count)
 
     def is_above(self, other: int) -> Truth:
         """Compare with a constant, as signed integers."""
@@ -136,6 +147,11 @@ class Word:
             return self
         types = f"{self.body.typed(self.scalar)} {self.register} to {self.body.typed('i32')}"
         return Word(self.body, self.body.emit(f"trunc {types}"), "i32")
+
+    def converted(self, scalar: Scalar) -> "Real":
+        """Return this signed integer as a number."""
+        types = f"{self.body.typed(self.scalar)} {self.register} to {self.body.typed(scalar)}"
+        return Real(self.body, self.body.emit(f"sitofp {types}"), scalar)
 
     def number(self) -> "Real":
         """Return the number that has these bits."""
@@ -300,3 +316,26 @@ def choose(condition: Truth, if_true: Value, if_false: Value) -> Value:
     body, kind = condition.body, condition.body.typed(if_true.scalar)
     operands = f"{kind} {if_true.register}, {kind} {if_false.register}"
     return replace(if_true, register=body.emit(f"select {body.typed('i1')} {condition.register}, {operands}"))
+
+
+def mostly(condition: Truth, usual: Real, otherwise: Callable[..., Real]) -> Real:
+    """Return one of two values, lane by lane; the second is not computed if `condition` holds in all lanes.
+
+    It is computed from the arguments by a function of its own, once in a body. A lane gets the same bits whatever the
+    others hold: which of the two it takes depends on its own condition alone.
+    """
+    body = condition.body
+    assert body.other is None, "a function has one other way"
+    body.other = otherwise
+    holds = condition.register
+    if body.lanes > 1:
+        mask = body.emit(f"bitcast {body.typed('i1')} {holds} to i{body.lanes}")
+        holds = body.emit(f"icmp eq i{body.lanes} {mask}, -1")
+    kind = body.typed(usual.scalar)
+    body.lines += (f"  br i1 {holds}, label %usual, label %other", "other:")
+    args = ", ".join(f"{kind} {arg.register}" for arg in body.args)
+    value = replace(usual, register=body.emit(f"call {kind} {body.symbol}.other({args})"))
+    chosen = choose(condition, usual, value)
+    body.lines += ("  br label %usual", "usual:")
+    register = body.emit(f"phi {kind} [ {usual.register}, %entry ], [ {chosen.register}, %other ]")
+    return replace(usual, register=register)

@@ -1,6 +1,6 @@
 """The elementary functions that kernels compute without calls, and their definitions in LLVM's language."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from relax_core.jit.functions import double, single
@@ -81,43 +81,94 @@ ELEMENTARY: Mapping[str, Define] = MappingProxyType(
     }
 )
 # Those whose definition is on float32 itself; the others take doubles, and their results are rounded.
-_SINGLE: Mapping[str, Define] = MappingProxyType({"exp": single.exp})
+_SINGLE: Mapping[str, Define] = MappingProxyType(
+    {
+        "exp": single.exp,
+        "log": single.ln,
+        "tanh": single.tanh,
+        "sin": sin,
+        "cos": cos,
+        "tan": tan,
+        "pow": power,
+        "power": power,
+    }
+)
 # Those that have a definition of their own on float64.
 ELEMENTARY_DOUBLE: Mapping[str, Define] = MappingProxyType({"exp": double.exp, "log": double.ln})
+_CALLED = "noinline nounwind willreturn memory(none)"
 _ARITY: Mapping[str, int] = MappingProxyType({"pow": 2, "power": 2})
 
 
 def define_function(
-    code: FunctionBuilder, name: str, lanes: int = 1, scalar: Scalar = "float", *, has_scaling: bool = False
+    code: FunctionBuilder,
+    name: str,
+    lanes: int = 1,
+    scalar: Scalar = "float",
+    *,
+    has_scaling: bool = False,
+    widths: Sequence[int] = (),
 ) -> str:
     """Define the function `name` of `ELEMENTARY` in the module of `code` and return its symbol.
 
-    It takes and returns a `float`, or `<lanes x float>`, has no side effects and is inlined where it is called; for
-    `scalar` "double" it is one of `ELEMENTARY_DOUBLE`, on doubles. Lane by lane the results are the same bits for every
-    number of lanes. They differ from the exact value by less than one unit in the last place; infinities, NaN, the sign
-    of zero and subnormal numbers are those of C's function. `has_scaling` says that the processor multiplies by powers
-    of two in one instruction, as with AVX-512; the results are the same without.
+    It takes and returns a `float`, or `<lanes x float>`, and has no side effects; for `scalar` "double" it is one of
+    `ELEMENTARY_DOUBLE`, on doubles. Lane by lane the results are the same bits for every number of lanes. They differ
+    from the exact value by less than one unit in the last place; infinities, NaN, the sign of zero and subnormal
+    numbers are those of C's function. `has_scaling` says that the processor multiplies by powers of two in one
+    instruction, as with AVX-512; the results are the same without.
+
+    Straight code is inlined where it is called, and becomes part of the vectors that LLVM makes of a loop. A function
+    with branches cannot: it is defined for vectors of `widths` too, which LLVM calls in the loop instead.
     """
-    symbol = f"@{name}.{'' if lanes == 1 else f'v{lanes}'}{'f32' if scalar == 'float' else 'f64'}"
+    symbol = _symbol(name, lanes, scalar)
     if symbol in code.declarations:
         return symbol
-    body = Body(lanes, has_scaling=has_scaling)
-    args = [f"%x{position}" for position in range(_ARITY.get(name, 1))]
+    widths = widths if lanes == 1 else ()
+    body, text = _defined(code, (name, lanes, scalar), has_scaling=has_scaling)
+    if body.other is None:
+        code.declarations[symbol] = text("internal", "alwaysinline nounwind")
+        return symbol
+    signs = "v" * _ARITY.get(name, 1)
+    mangled: list[str] = []
+    for width in widths if lanes == 1 else ():
+        variant = _symbol(name, width, scalar)
+        _, written = _defined(code, (name, width, scalar), has_scaling=has_scaling)
+        # One that is hidden stays until the loops are made; then it is inlined as well.
+        code.variants[variant] = written("hidden", "alwaysinline nounwind willreturn memory(none)")
+        mangled.append(f"_ZGV_LLVM_N{width}{signs}_{symbol[1:]}({variant[1:]})")
+    variants = f' "vector-function-abi-variant"="{",".join(mangled)}"' if mangled else ""
+    code.declarations[symbol] = text("internal", f"{_CALLED}{variants}")
+    return symbol
+
+
+def _symbol(name: str, lanes: int, scalar: Scalar) -> str:
+    return f"@{name}.{'' if lanes == 1 else f'v{lanes}'}{'f32' if scalar == 'float' else 'f64'}"
+
+
+def _defined(
+    code: FunctionBuilder, wanted: tuple[str, int, Scalar], *, has_scaling: bool
+) -> tuple[Body, Callable[[str, str], str]]:
+    """Return the body of a function and what writes it with a linkage and attributes; what it needs is declared."""
+    name, lanes, scalar = wanted
     define, inner = _definition(name, scalar)
-    result = define(*(Real(body, arg, scalar).to(inner) for arg in args)).to(scalar)
-    kind = body.typed(scalar)
+    symbol, arity = _symbol(name, lanes, scalar), _ARITY.get(name, 1)
+    body = Body(symbol, scalar, lanes, arity, has_scaling=has_scaling)
+    result = define(*(arg.to(inner) for arg in body.args)).to(scalar)
+    text = _text(code, body, result)
+    if body.other is None:
+        return body, text
+    other = Body(f"{symbol}.other", scalar, lanes, arity, has_scaling=has_scaling)
+    rest = _text(code, other, body.other(*other.args))("internal", f"cold {_CALLED}")
+    return body, lambda linkage, attributes: f"{text(linkage, attributes)}\n{rest}"
+
+
+def _text(code: FunctionBuilder, body: Body, result: Real) -> Callable[[str, str], str]:
     for declaration in body.declarations:
         code.declare(declaration)
     code.declarations.update(body.tables)
-    code.declarations[symbol] = "\n".join(
-        (
-            f"define internal {kind} {symbol}({', '.join(f'{kind} {arg}' for arg in args)}) alwaysinline nounwind {{",
-            *body.lines,
-            f"  ret {kind} {result.register}",
-            "}",
-        )
-    )
-    return symbol
+    kind = body.typed(result.scalar)
+    head = f"{kind} {body.symbol}({', '.join(f'{kind} {arg.register}' for arg in body.args)})"
+    lines = ("entry:", *body.lines, f"  ret {kind} {result.register}", "}")
+    return lambda linkage, attributes: "\n".join((f"define {linkage} {head} {attributes} {{", *lines))
 
 
 def _definition(name: str, scalar: Scalar) -> tuple[Define, Scalar]:

@@ -12,6 +12,7 @@ class FunctionBuilder:
     `entry` holds what belongs at the start of the entry block, such as allocas; cold blocks are printed last, so that
     they do not come between the blocks that run. With `has_origins` each instruction carries a debug location whose
     line is a position in `origins`: the node that the instruction was lowered from, and whether it checks that node.
+    `variants` are functions of vectors, which LLVM may call where it makes vectors of a loop.
     """
 
     def __init__(self, *, has_origins: bool = False) -> None:
@@ -20,6 +21,7 @@ class FunctionBuilder:
         self._mark = ""
         self.entry: list[str] = []
         self.declarations: dict[str, str] = {}
+        self.variants: dict[str, str] = {}
         self.block = "entry"
         self.lines: list[str] = []
         self._cold: list[str] = []

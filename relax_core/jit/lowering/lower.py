@@ -36,7 +36,7 @@ from relax_core.ir.tir import (
     statements,
 )
 from relax_core.jit.compilation.debug_lines import Origin
-from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
+from relax_core.jit.compilation.pipelines import PIPELINES, Form, Pipeline, form_of_tiles, pipeline_of
 from relax_core.jit.lowering.calls.host_calls import PackedCall
 from relax_core.jit.lowering.calls.packed_calls import call_packed
 from relax_core.jit.lowering.calls.prim_calls import call_prim_func, called_functions
@@ -373,8 +373,10 @@ def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
     origin = state.provenance.origin
     remarks = tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.emitted.remarks)
     pipeline = _pipeline(state, text.count("\n"))
+    # Of loops that are written already, or compiled in haste, LLVM makes no vectors.
+    variants = () if PIPELINES[pipeline].names else state.code.variants.values()
     return Lowered(
-        text,
+        "\n".join((text, *variants)),
         tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.emitted.sites),
         workspace,
         tuple(dict.fromkeys(origin.get(item, item) for item in state.emitted.checked)),

@@ -156,7 +156,11 @@ def _elementary(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: Sc
     inner = SCALAR_TYPES["float64" if scalar.bits == 64 else "float32"]
     values = _converted(state, expr, args, (scalar, inner))
     kind: Scalar = "double" if scalar.bits == 64 else "float"
-    symbol = define_function(state.code, expr.name, scalar=kind, has_scaling=state.options.vector_bits >= SCALING_BITS)
+    # A loop with 64-bit values besides has vectors of half as many elements.
+    is_wide = any(state.scalar_of(buffer).bits == 64 for buffer in state.environment.storage)
+    widths = (state.options.lanes(64 if is_wide else 32),)
+    has_scaling = state.options.vector_bits >= SCALING_BITS
+    symbol = define_function(state.code, expr.name, scalar=kind, has_scaling=has_scaling, widths=widths)
     result = state.code.emit(f"call {kind} {symbol}({', '.join(f'{kind} {value}' for value in values)})")
     return _as_result(state, expr, result, inner)
 
