@@ -1,5 +1,7 @@
 """Stages of a module of prim funcs alone are run: bisected, compared, and a pass that makes a mistake is found."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -57,3 +59,28 @@ def test_a_pass_that_spoils_a_prim_func_is_found(entry: str) -> None:
     assert found.entry == "run_doubled"
     assert found.verdict == "different"
     assert found.first_different == 2
+
+
+@pytest.mark.parametrize("entry", ["main", "doubled"])
+def test_a_prim_func_runs_on_arrays(tmp_path: Path, entry: str) -> None:
+    a, b = np.arange(32, dtype="float32").reshape(4, 8), np.zeros((4, 8), "float32")
+    ran = rc.run(rc.parse(TEXT), a, b, 3.0, entry=entry)
+    assert np.array_equal(ran.value, a * 3 + 2)
+    assert rc.memory_report(rc.parse(TEXT), a, b, 3.0, entry=entry).faults == ()
+    recorded = rc.record_run(rc.parse(TEXT), a, b, 3.0, entry=entry)
+    assert recorded.error is None
+    recorded.write(tmp_path / "run.rxt")
+    assert len(rc.open_run(tmp_path / "run.rxt")) == len(recorded)
+
+
+def test_any_prim_func_of_a_module_runs() -> None:
+    relax = """    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return x
+"""
+    module = rc.parse(
+        TEXT.replace("# from tvm.script import ir", "# from tvm.script import relax as R, ir") + "\n" + relax
+    )
+    a = np.arange(4, dtype="float32")
+    assert np.array_equal(rc.run(module, a, entry="main").value, a)
+    assert np.array_equal(rc.run(module, a, np.zeros(4, "float32"), entry="other").value, a)

@@ -15,7 +15,7 @@ from relax_core.engine.debug.intermediates import intermediates, members, names_
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
-from relax_core.engine.programs.prim_entry import entry_name, with_entries
+from relax_core.engine.programs.prim_entry import called, with_entries
 from relax_core.engine.splicing.forms import forms
 from relax_core.engine.splicing.wholes import PrintedStage
 from relax_core.ir.module import IRModule
@@ -53,6 +53,8 @@ def run(
 ) -> Ran:
     """Run a function of a module on NumPy arrays, through the default pipeline unless `passes` say otherwise.
 
+    A prim func takes an array for each buffer and a number for each scalar, and gives the buffers that it writes. In a
+    module that has nothing else the first one runs if `entry` names none.
     `stand_ins` answer for packed functions by name: "zeros" of the type that the call declares, a Python function, or
     what a recorded run gave (`recorded_results`). `as_in="reported"` switches on the bugs that were reported.
 
@@ -61,8 +63,9 @@ def run(
         RunError: the program failed.
     """
     lines: list[str] = []
-    machine = VirtualMachine(build(module, passes=passes, as_in=as_in), on_output=lines.append, stand_ins=stand_ins)
-    value = machine[entry](*args)
+    executable = build(with_entries(module, entry), passes=passes, as_in=as_in)
+    machine = VirtualMachine(executable, on_output=lines.append, stand_ins=stand_ins)
+    value = machine[called(module, entry)](*args)
     return Ran(value, tuple(lines), machine.stand_in_calls)
 
 
@@ -87,7 +90,7 @@ def bisect_passes(
         CompileError: the module or the text of the pipeline has errors.
     """
     candidates = bisect.stage_candidates(module, run_pipeline(module, passes), entry=entry)
-    return _bisect(candidates, bisect.Call(_called(module, entry), args), tolerance, stand_ins, budget)
+    return _bisect(candidates, bisect.Call(called(module, entry), args), tolerance, stand_ins, budget)
 
 
 def bisect_modules(
@@ -106,15 +109,8 @@ def bisect_modules(
     stages = (_stage(name, module) for name, module in modules.items())
     first = next(iter(modules.values()), None)
     if first is not None:
-        entry = _called(first, entry)
+        entry = called(first, entry)
     return _bisect(forms(stages), bisect.Call(entry, args), tolerance, stand_ins, budget)
-
-
-def _called(module: IRModule, entry: str) -> str:
-    """Return what runs: of a module of prim funcs alone the function around one of them."""
-    if module.relax_functions or not module.prim_funcs:
-        return entry
-    return entry_name(module, entry if entry in module else module.prim_funcs[0][0].name)
 
 
 def _stage(name: str, module: IRModule) -> PrintedStage:
@@ -136,7 +132,8 @@ def binding_values(
         CompileError: the module has errors.
         RunError: the program failed, or the values are too large together.
     """
-    executable = build(module, passes=passes)
+    executable = build(with_entries(module, entry), passes=passes)
+    entry = called(module, entry)
     trace = Machine(executable).run(entry, entry_arguments(executable, entry, args))
     if trace.error is not None:
         raise RunError((trace.error,))
@@ -152,7 +149,8 @@ def memory_report(module: IRModule, *args: Any, entry: str = "main", passes: Pas
         CompileError: the module has errors.
         RunError: an argument has no counterpart in the machine. A run that fails is reported until then.
     """
-    executable = build(module, passes=passes)
+    executable = build(with_entries(module, entry), passes=passes)
+    entry = called(module, entry)
     trace = Machine(executable).run(entry, entry_arguments(executable, entry, args))
     return present_memory(trace, names_in(module))
 

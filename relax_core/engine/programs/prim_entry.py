@@ -39,6 +39,18 @@ def entry_name(module: IRModule, name: str) -> str:
     return found
 
 
+def chosen(module: IRModule, entry: str) -> str:
+    """Return the function that is meant: `entry`, or the first one in a module of prim funcs that has it not."""
+    names = [var.name for var, _ in module.prim_funcs]
+    return entry if module.relax_functions or not names or entry in names else names[0]
+
+
+def called(module: IRModule, entry: str) -> str:
+    """Return the Relax function that runs for what is meant by `entry`: the one around it if it is a prim func."""
+    name = chosen(module, entry)
+    return entry_name(module, name) if name in [var.name for var, _ in module.prim_funcs] else name
+
+
 def can_run(function: PrimFunc) -> bool:
     """Tell whether every parameter of `function` is a buffer or a scalar."""
     return all(param.dtype != "handle" or function.buffer_of(param) is not None for param in function.params)

@@ -14,6 +14,7 @@ from relax_core.engine.pipelines.entries import file_entry
 from relax_core.engine.pipelines.recognize import ARCHIVE_LIMIT_BYTES
 from relax_core.engine.pipelines.run_files import reading, writing
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.prim_entry import called, chosen
 from relax_core.engine.programs.program import Program, StandInFor
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.dialect import dialect_of
@@ -99,13 +100,14 @@ def record_run(
         text,
         name,
         pipeline=passes if passes is None or isinstance(passes, str) else ", ".join(passes),
-        entry=entry,
+        entry=chosen(module, entry),
         inputs=write_members(members) if members else None,
         stand_ins=tuple(StandInFor(key, how_of(item)) for key, item in (stand_ins or {}).items()),
     )
     opened = _opened(program)
     executable = opened.compilation.executable(lambda _: None, lambda: False)
     machine = Machine(executable, stand_ins=stand_ins)
+    entry = called(module, entry)
     return RunRecording(program, machine.run(entry, entry_arguments(executable, entry, args)), opened)
 
 
