@@ -10,7 +10,7 @@ from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder, preorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
-from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, PrimFunc, Stmt
+from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, LetStmt, PrimFunc, Stmt
 from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.simt.findings import Findings
@@ -329,6 +329,14 @@ class _Host(Statements):
             self._call(node.value, callee)
         else:
             super()._evaluate(node, mask)
+
+    def _let(self, node: LetStmt, mask: Mask) -> Frame:
+        if not isinstance(node.value, Intrinsic) or (callee := called(node.value, self._module)) is None:
+            return super()._let(node, mask)
+        self._call(node.value, callee)
+        # What a launch returns is an error's number.
+        self.state.variables[node.var] = 0
+        return body_of(node, node.body, mask)
 
     def _call(self, call: Intrinsic, callee: PrimFunc) -> None:
         """Launch a kernel of the module."""

@@ -217,6 +217,35 @@ def test_a_barrier_that_nothing_relies_on_is_told_and_one_that_is_needed_is_not(
     assert told[1].span.line == told[0].span.line + 1
 
 
+LAUNCHED = """
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def doubled(A_ptr: T.handle("float32", "global")):
+        A = T.decl_buffer((8,), data=A_ptr)
+        tx = T.launch_thread("threadIdx.x", 8)
+        A[tx] = A[tx] * T.float32(2)
+
+    @T.prim_func(s_tir=True)
+    def main(A: T.Buffer((8,), "float32")):
+        code: T.let[T.int32] = T.call_ffi_kernel("doubled", A.data, 8, launch_params=["threadIdx.x"], ret_ty="int32")
+        assert code == 0, ("RuntimeError", ["the launch failed"])
+"""
+
+
+def test_a_launch_whose_result_is_looked_at_returns_no_error() -> None:
+    module = rc.parse("# from tvm.script import ir as I\n" + HEAD + LAUNCHED)
+    found = rc.simulate(module, "main", np.arange(8, dtype="float32"))
+    assert not found.diagnostics
+    assert found.outputs[0].value.tolist() == list(range(0, 16, 2))
+    with pytest.raises(RunError) as raised:
+        rc.run(module, np.zeros(8, "float32"))
+    (told,) = raised.value.diagnostics
+    assert (told.code, told.message) == ("JT001", "The launch of `doubled` cannot be compiled")
+    assert told.hint is not None
+    assert "--simulate" in told.hint
+
+
 def test_a_store_that_is_out_of_range_in_every_thread_is_told() -> None:
     (found,) = simulated(TILE.replace("B[bx * 64 + tx]", "B[bx * 64 + tx + 128]")).diagnostics
     assert found.code == "GP007"

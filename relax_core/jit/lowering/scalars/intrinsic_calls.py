@@ -73,6 +73,8 @@ def unknown_intrinsic(state: State, expr: Intrinsic) -> CompileError:
                 f"A call of the prim func `{name}`",
                 "Kernels call no other kernels; write its statements here.",
             )
+        case Intrinsic(name="call_ffi_kernel" | "call_kernel", args=(StringImm(value=name), *_)):
+            what, hint = f"The launch of `{name}`", "`run --simulate` runs its threads on a simulated GPU."
         case _:
             what, hint = f"`T.{expr.name}`", "Only the intrinsics of the kernel compiler's own list can be called."
     return unsupported(what, expr, state.locate, hint)
