@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app_server import serve_script
+from tests.browser import Editor
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MOST_LINES = 300
@@ -39,13 +40,24 @@ SCRIPT = f"""
 import streamlit as st
 from relax_core.present.diffs.diff import diff_texts
 from tests.views.harness_run import long_run
+from relax_core.present.code import plain_code
 from views.widgets.diff.component import diff
+from views.widgets.editor.component import editor
 from views.pages.run.stepper.component import stepper
 st.html({str(REPOSITORY / "views" / "shell" / "shell.css")!r})
 if st.query_params.get("show") == "diff":
     before = [f"v{{i}} = add(x)" for i in range(4000)]
     after = [line.replace("add", "call") for line in before]
     diff(diff_texts("a", "\\n".join(before), "b", "\\n".join(after)), key="diff", height="600px")
+elif st.query_params.get("show") in ("parameters", "editor"):
+    names = ", ".join(f'weight_{{i}}: R.Tensor((2, 3), dtype="float32")' for i in range(300))
+    body = "\\n".join(f"        v{{i}} = R.add(x, x)" for i in range(300))
+    text = f"    def main({{names}}) -> R.Tensor:\\n{{body}}\\n        return v"
+    after = text.replace("weight_200: R.Tensor((2, 3)", "weight_200: R.Tensor((3, 3)").replace("return v", "return w")
+    if st.query_params["show"] == "parameters":
+        diff(diff_texts("a", text, "b", after), key="diff", height="600px")
+    else:
+        editor(plain_code(text, "many.py", "tvmscript"), key="editor", height="400px")
 else:
     stepper(long_run(), key="run", at=2000, height="800px")
 """
@@ -128,3 +140,49 @@ def test_both_sides_of_a_long_diff_scroll_together_with_few_lines_in_the_page(pa
             gutter = lines.locator(".ln .g").get_by_text(number, exact=True)
             expect(gutter.first).to_be_attached()
             assert lines.locator(".ln").count() < MOST_LINES
+
+
+def test_a_function_with_many_parameters_takes_one_row_until_it_is_opened(page: Page, long_url: str) -> None:
+    root = opened(page, f"{long_url}?show=parameters", ".sides")
+    after = root.get_by_role("region", name="b", exact=True)
+    tag = after.get_by_role("button", name="300 parameters")
+    expect(tag).to_have_text("▸ 300 parameters · 1 changed")
+    expect(after.locator(".ln").first).to_contain_text(") -> R.Tensor:")
+    tag.focus()
+    page.keyboard.press("Enter")
+    expect(tag).to_have_text("▾ 300 parameters")
+    expect(after.locator(".ln").nth(3)).to_contain_text("weight_")
+    tag.click()
+    expect(tag).to_have_text("▸ 300 parameters · 1 changed")
+
+
+def test_a_search_looks_into_folds_opens_the_way_and_closes_what_it_opened_before(page: Page, long_url: str) -> None:
+    root = opened(page, f"{long_url}?show=parameters", ".sides")
+    after = root.get_by_role("region", name="b", exact=True)
+    field = after.get_by_role("searchbox", name="Find in b")
+    field.fill("v150")
+    expect(after.get_by_role("status")).to_have_text("1 of 1 lines, 1 in folds")
+    expect(after.locator(".hit")).to_have_text(["v150"])
+    expect(after.locator(".hit")).to_be_in_viewport()
+    field.fill("weight_250")
+    expect(after.locator(".hit")).to_have_text(["weight_250"])
+    expect(after.locator(".hit")).to_be_in_viewport()
+    field.fill("v150")
+    expect(after.get_by_role("status")).to_have_text("1 of 1 lines, 1 in folds")
+
+
+def test_the_editor_shows_many_parameters_as_one_tag_and_opens_it_for_what_is_found(page: Page, long_url: str) -> None:
+    root = opened(page, f"{long_url}?show=editor", ".cm-content")
+    tag = root.locator(".cm-foldPlaceholder")
+    expect(tag).to_contain_text("300 parameters: weight_0, weight_1")
+    editor = Editor(root)
+    assert "weight_299" in editor.text()
+    tag.click()
+    expect(tag).to_have_count(0)
+    editor.area.click(position={"x": 200, "y": 8})
+    page.keyboard.press("Control+Shift+BracketLeft")
+    expect(tag).to_have_count(1)
+    page.keyboard.press("Control+f")
+    page.keyboard.type("weight_250")
+    page.keyboard.press("Enter")
+    expect(tag).to_have_count(0)

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Diff, DiffSide } from "#generated/models";
-import { type FoldKey, itemsOf, keyOf, placeOf, rangesOf } from "../../../views/widgets/diff/items";
+import { manyParameters, parametersWords } from "#shared/signature";
+import { type FoldKey, foldOf, itemsOf, keyOf, placeAt, placeOf, rangesOf } from "../../../views/widgets/diff/items";
 import { shownRows, tokensBetween, wrapped } from "../../../views/widgets/diff/wrap";
 
 const side = (number: number, text: string): DiffSide => [number, "unchanged", text, `n${number}`, []];
@@ -87,5 +88,53 @@ test("what differs behind a character of two units is underlined where it stands
   assert.deepEqual(
     rangesOf(line).map(([from, to]) => line[2].slice(from, to)),
     ["12"],
+  );
+});
+
+const NAMES = Array.from({ length: 40 }, (_, i) => `weight_${i}`);
+const SIGNATURE = `    def main(${NAMES.map((name) => `${name}: R.Tensor((2, 3), dtype="a)b")`).join(", ")}) -> R.Tuple(R.Tensor):`;
+
+test("the parameters of a function that has many are found with their names", () => {
+  const found = manyParameters(SIGNATURE);
+  assert.ok(found);
+  assert.deepEqual(found.names, NAMES);
+  assert.equal(SIGNATURE.slice(found.from - 5, found.from), "main(");
+  assert.equal(SIGNATURE.slice(found.to, found.to + 4), ") ->");
+  assert.equal(manyParameters(`    x = main(${NAMES.join(", ")})`), null);
+  assert.equal(manyParameters(SIGNATURE.slice(0, found.to)), null);
+  assert.equal(
+    manyParameters('    def main(x: R.Tensor((2, 3), dtype="float32"), y: R.Tuple(R.Tensor, R.Tensor)):'),
+    null,
+  );
+  assert.equal(parametersWords(found.names, 45), "40 parameters: weight_0, weight_1, …");
+  assert.equal(parametersWords(found.names, 5), "40 parameters");
+});
+
+test("many parameters take one row until they are opened, and a search finds the row behind", () => {
+  const diff = model(["class Module:", SIGNATURE, "        return x"], []);
+  const items = itemsOf(diff, 60, new Set());
+  assert.deepEqual(
+    items.map((item) => item.kind),
+    ["line", "signature", "line"],
+  );
+  const row = diff.rows[1]?.[0] ?? null;
+  const inside = SIGNATURE.indexOf("weight_30");
+  assert.equal(placeAt(items, 1, row, SIGNATURE.indexOf("main"), 60), 1);
+  assert.equal(placeAt(items, 1, row, inside, 60), -1);
+  const fold = items[1];
+  assert.ok(fold);
+  const opened = itemsOf(diff, 60, new Set<FoldKey>([keyOf(fold)]));
+  assert.equal(opened[1]?.kind, "opened");
+  const at = opened[placeAt(opened, 1, row, inside, 60)];
+  assert.ok(at?.kind === "line");
+  const [from, to] = wrapped(SIGNATURE, 60)[at.part] ?? [0, 0];
+  assert.ok(from <= inside && inside < to);
+});
+
+test("a row in a fold is known by it", () => {
+  const diff = model(["a", "b", "c", "d"], [[1, 2]]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((row) => foldOf(diff, row)),
+    [undefined, 1, 1, undefined],
   );
 });

@@ -2,12 +2,24 @@
 
 import type { Diff, DiffSide } from "#generated/models";
 import { cut, markedSpans, type Piece, type Span } from "#shared/code";
-import { el } from "#shared/dom";
+import { type Child, el } from "#shared/dom";
 import { Find } from "#shared/find";
 import { Tokens } from "#shared/grammar";
 import { MARK_SIGN } from "#shared/marks";
 import { Rows } from "#shared/rows";
-import { type FoldKey, type Item, itemsOf, keyOf, partsOf, placeOf, rangesOf, textOfSide } from "./items";
+import { manyParameters, parametersWords } from "#shared/signature";
+import {
+  type FoldKey,
+  foldOf,
+  type Item,
+  itemsOf,
+  keyOf,
+  partsOf,
+  placeAt,
+  placeOf,
+  rangesOf,
+  textOfSide,
+} from "./items";
 import { columnsIn, tokensBetween } from "./wrap";
 
 /** Which side: an index of a row of the model. */
@@ -20,7 +32,8 @@ interface Half {
   readonly rows: Rows;
   readonly find: Find;
   readonly tokens: Tokens;
-  texts: readonly string[];
+  /** The lines by rows of the model. */
+  readonly texts: readonly string[];
 }
 
 /** What the texts ask of the component: to select the node of a line, and to wrap long lines or not. */
@@ -34,12 +47,18 @@ const BESIDE_TEXT = 86;
 // Room behind a change that was behind the right edge, and how many marks of a side are looked at for it.
 const CHANGE_MARGIN = 60;
 const MARKS_SEEN = 200;
+// What stands for many parameters has room for some of their names; behind it a long result is cut.
+const LEAST_WORDS = 24;
+const MOST_WORDS = 80;
 
 export class Sides {
   readonly element = el("div", { class: "sides" });
   private readonly halves: readonly Half[];
   private readonly wrapButton: HTMLElement;
   private items: readonly Item[] = [];
+  private shownRows: ReadonlySet<number> = new Set();
+  // The folds that a search has opened.
+  private way: readonly FoldKey[] = [];
   private selected = "";
   private columns = Number.POSITIVE_INFINITY;
 
@@ -62,17 +81,15 @@ export class Sides {
     const rows = new Rows(this.element, lines, (place) => this.itemOf(half, place));
     const find = new Find(this.root, title, {
       texts: () => half.texts,
-      reveal: (index) => rows.reveal(index),
+      reveal: (row) => this.showHit(half, row),
       redraw: () => rows.refresh(),
+      isHidden: (row) => !this.shownRows.has(row),
     });
     const words = el("span", { class: "title", title }, title);
     const name = el("div", { class: "name" }, words, find.element, isLast && this.wrapButton);
     const box = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, name, lines);
-    const tokens = new Tokens(
-      this.model.rows.map((row) => textOfSide(row[which])),
-      this.model.language,
-    );
-    const half: Half = { which, box, lines, rows, find, tokens, texts: [] };
+    const texts = this.model.rows.map((row) => textOfSide(row[which]));
+    const half: Half = { which, box, lines, rows, find, texts, tokens: new Tokens(texts, this.model.language) };
     return half;
   }
 
@@ -89,9 +106,10 @@ export class Sides {
   draw(isWrapping: boolean): void {
     this.columns = isWrapping ? this.room() : Number.POSITIVE_INFINITY;
     this.items = itemsOf(this.model, this.columns, this.open);
+    const lines = this.items.filter((item) => item.kind === "line");
+    this.shownRows = new Set(this.items.filter((item) => item.kind !== "rows").map((item) => item.row));
     for (const half of this.halves) {
-      half.texts = this.items.map((item) => this.searchedText(half, item));
-      const longest = half.texts.reduce((most, text) => Math.max(most, text.length), 0);
+      const longest = lines.reduce((most, { row }) => Math.max(most, half.texts[row]?.length ?? 0), 0);
       half.rows.set(this.items.length, isWrapping ? 0 : longest);
     }
     this.wrapButton.classList.toggle("accent", isWrapping);
@@ -114,8 +132,7 @@ export class Sides {
 
   mark(node: string, isFromOutside: boolean): void {
     this.selected = node;
-    const place = node && isFromOutside ? placeOf(this.model, this.items, node) : -1;
-    if (place >= 0) this.halves[0]?.rows.reveal(place);
+    if (node && isFromOutside) this.showNode(node);
     for (const { lines } of this.halves) {
       for (const row of lines.children) {
         row.classList.toggle("sel", node !== "" && row instanceof HTMLElement && row.dataset.node === node);
@@ -123,39 +140,101 @@ export class Sides {
     }
   }
 
-  // A row of the page that is no beginning of a line holds nothing to be found.
-  private searchedText(half: Half, item: Item): string {
-    if (item.kind !== "line" || item.part) return "";
-    return textOfSide(this.model.rows[item.row]?.[half.which] ?? null);
+  private showNode(node: string): void {
+    if (placeOf(this.model, this.items, node) < 0) {
+      const row = this.model.rows.findIndex((sides) => sides.some((side) => side?.[3] === node));
+      const fold = row < 0 ? undefined : foldOf(this.model, row);
+      if (fold !== undefined) this.unfold([fold]);
+    }
+    const place = placeOf(this.model, this.items, node);
+    if (place >= 0) this.halves[0]?.rows.reveal(place);
+  }
+
+  // Opens what hides the first hit in a line, and closes what the last one has opened.
+  private showHit(half: Half, row: number): void {
+    const side = this.model.rows[row]?.[half.which] ?? null;
+    const at = half.find.marks(textOfSide(side))[0]?.[0] ?? 0;
+    const fold = foldOf(this.model, row);
+    const keys: FoldKey[] = fold === undefined ? [] : [fold];
+    const left = this.way.filter((key) => !keys.includes(key) && key !== `line ${row}`);
+    for (const key of left) this.open.delete(key);
+    this.way = this.way.filter((key) => !left.includes(key));
+    if (left.length) this.draw(Number.isFinite(this.columns));
+    const place = () => placeAt(this.items, row, side, at, this.columns);
+    if (place() < 0) this.way = [...this.way, ...this.unfold(keys)];
+    if (place() < 0) this.way = [...this.way, ...this.unfold([`line ${row}`])];
+    half.rows.reveal(Math.max(0, place()));
+  }
+
+  // Gives those that were not open.
+  private unfold(keys: readonly FoldKey[]): readonly FoldKey[] {
+    const closed = keys.filter((key) => !this.open.has(key));
+    for (const key of closed) this.open.add(key);
+    if (closed.length) this.draw(Number.isFinite(this.columns));
+    return closed;
   }
 
   private itemOf(half: Half, place: number): HTMLElement {
     const item = this.items[place];
     if (!item) return el("div");
-    if (item.kind === "line") return this.lineOf(half, item.row, item.part);
-    const lines = `${item.count.toLocaleString("en")} unchanged lines`;
-    const words = item.kind === "rows" ? lines : `${item.count} more rows of this line`;
-    const unfold = { "aria-expanded": "false", click: () => this.expand(keyOf(item)) };
-    return el("button", { type: "button", class: "fold", ...unfold }, el("span", {}, `⋯ ${words}`));
+    const count = item.kind === "line" ? "" : item.count.toLocaleString("en");
+    switch (item.kind) {
+      case "line":
+        return this.lineOf(half, item.row, item.part);
+      case "signature":
+        return this.signatureOf(half, item);
+      case "rows":
+        return this.foldOf(item, `⋯ ${count} unchanged lines`);
+      case "parts":
+        return this.foldOf(item, `⋯ ${count} more rows of this line`);
+      case "opened":
+        return this.foldOf(item, `▾ ${count} parameters`);
+    }
   }
 
-  private expand(key: FoldKey): void {
-    this.open.add(key);
+  private foldOf(item: Item, words: string): HTMLElement {
+    const state = { "aria-expanded": String(item.kind === "opened"), click: () => this.toggle(keyOf(item)) };
+    return el("button", { type: "button", class: "fold", ...state }, el("span", {}, words));
+  }
+
+  private toggle(key: FoldKey): void {
+    if (!this.open.delete(key)) this.open.add(key);
     this.draw(Number.isFinite(this.columns));
     this.mark(this.selected, false);
+  }
+
+  // One row for a line with many parameters, whose names stand for them.
+  private signatureOf(half: Half, item: Item): HTMLElement {
+    const line = this.model.rows[item.row]?.[half.which] ?? null;
+    if (!line) return filler(0);
+    const text = textOfSide(line);
+    const room = Number.isFinite(this.columns) ? this.columns : MOST_WORDS;
+    const many = manyParameters(text);
+    if (!many) return this.rowOf(line, 0, 0, this.textOf(half, item.row, line, 0, text.length));
+    const { from, to, names } = many;
+    const changes = rangesOf(line).filter(([start, end]) => start < to && end > from).length;
+    const extra = changes ? ` · ${changes} changed` : "";
+    const words = `▸ ${parametersWords(names, Math.max(LEAST_WORDS, room - from - extra.length - LEAST_WORDS))}${extra}`;
+    const state = { "aria-expanded": "false", click: () => this.toggle(keyOf(item)) };
+    const tag = el("button", { type: "button", class: "tag", ...state }, words);
+    const end = Math.min(text.length, to + Math.max(LEAST_WORDS, room - from - words.length - 6));
+    const shown = [this.textOf(half, item.row, line, 0, from), tag, this.textOf(half, item.row, line, to, end)];
+    return this.rowOf(line, 0, 0, [shown, end < text.length && "…"]);
   }
 
   private lineOf(half: Half, row: number, part: number): HTMLElement {
     const line = this.model.rows[row]?.[half.which] ?? null;
     if (!line) return filler(part);
-    const [number, change, , node] = line;
     const [from, to, hang] = partsOf(line, this.columns)[part] ?? [0, 0, 0];
-    const hits = half.find.marks(textOfSide(line)).map(([start, end, look]): Span => [start - from, end - from, look]);
+    return this.rowOf(line, part, hang, this.textOf(half, row, line, from, to));
+  }
+
+  private rowOf(line: DiffSide, part: number, hang: number, text: Child): HTMLElement {
+    const [number, change, , node] = line;
     const isPlain = change === "unchanged";
     const isFirst = part === 0 && number > 0;
     const sign = isPlain || !isFirst ? "" : el("span", { role: "img", "aria-label": change }, MARK_SIGN[change]);
     const look = (isPlain ? "" : change) + (node && node === this.selected ? " sel" : "");
-    const text = markedSpans(tokensBetween(this.piecesOf(half, row, line), from, to), hits);
     return el(
       "div",
       { class: `ln ${look}`, data: { line: number, node } },
@@ -165,9 +244,12 @@ export class Sides {
     );
   }
 
-  private piecesOf(half: Half, row: number, line: DiffSide): readonly Piece[] {
-    const differing = rangesOf(line).map(([from, to]): Span => [from, to, "differs"]);
-    return cut(half.tokens.at(row), differing).map(([[text, syntax], look]) => [text, syntax, look !== ""]);
+  // A part of a line with what differs and what is found in it.
+  private textOf(half: Half, row: number, line: DiffSide, from: number, to: number): Child {
+    const differing = rangesOf(line).map(([start, end]): Span => [start, end, "differs"]);
+    const pieces = cut(half.tokens.at(row), differing).map(([[text, syntax], look]): Piece => [text, syntax, !!look]);
+    const hits = half.find.marks(textOfSide(line)).map(([start, end, look]): Span => [start - from, end - from, look]);
+    return markedSpans(tokensBetween(pieces, from, to), hits);
   }
 
   private gutterOf(line: DiffSide, part: number): HTMLElement {

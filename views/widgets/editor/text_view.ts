@@ -3,7 +3,6 @@
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import {
   bracketMatching,
-  codeFolding,
   foldGutter,
   foldKeymap,
   HighlightStyle,
@@ -25,7 +24,7 @@ import {
 import type { Code, Problem } from "#generated/models";
 import { el, nodes, treeOf } from "#shared/dom";
 import { columnOf, unitOf } from "#shared/values";
-import { foldsIndented } from "./folding";
+import { foldedParameters, folding, foldParameters, foldsIndented } from "./folding";
 import { languageOf, TAG_CLASSES } from "./grammar";
 import { marking, problemsOn } from "./marks";
 import { problemTip } from "./problems";
@@ -96,10 +95,15 @@ export class TextView {
     };
     const names = { "aria-label": "Program text", "aria-description": "Tab leaves the editor, Control and Enter run" };
     return [
-      Prec.highest(keymap.of([{ key: "Mod-Enter", run: submit }])),
+      Prec.highest(
+        keymap.of([
+          { key: "Mod-Enter", run: submit },
+          { key: "Ctrl-Shift-[", mac: "Cmd-Alt-[", run: foldParameters },
+        ]),
+      ),
       marking,
       lineNumbers(),
-      codeFolding(),
+      folding(),
       foldGutter(),
       foldsIndented,
       history(),
@@ -178,6 +182,7 @@ export class TextView {
     const isOther = changes.insert.length > text.length / 2;
     const top = isOther ? { selection: { anchor: 0 }, effects: EditorView.scrollIntoView(0) } : {};
     this.view.dispatch({ changes, annotations, ...top });
+    if (isFirst || isOther) this.view.dispatch({ effects: foldedParameters(this.view.state) });
   }
 
   /** Puts a text in the place of all, as one step of the user. */

@@ -14,6 +14,8 @@ export interface Searched {
   readonly texts: () => readonly string[];
   readonly reveal: (index: number) => void;
   readonly redraw: () => void;
+  /** Whether a line is folded away until it is revealed. */
+  readonly isHidden?: (index: number) => boolean;
 }
 
 /** Where a word is in a text; one without capitals is found in any case. */
@@ -30,6 +32,7 @@ export class Find {
   private wanted = "";
   private found: readonly number[] = [];
   private place = -1;
+  private hidden = 0;
   private readonly input: HTMLInputElement;
   private readonly count = el("span", { class: "n", role: "status" });
   private readonly search = later(FIND_DELAY, () => this.look());
@@ -65,6 +68,7 @@ export class Find {
     this.wanted = this.input.value;
     this.found = this.searched.texts().flatMap((text, index) => (placesOf(this.wanted, text).length ? [index] : []));
     this.place = -1;
+    this.hidden = this.found.filter((index) => this.searched.isHidden?.(index)).length;
     this.searched.redraw();
     this.step(1);
   }
@@ -79,7 +83,8 @@ export class Find {
 
   private say(): void {
     const total = this.found.length;
-    const words = total ? `${this.place + 1} of ${total.toLocaleString("en")} lines` : "not found";
+    const folded = this.hidden ? `, ${this.hidden.toLocaleString("en")} in folds` : "";
+    const words = total ? `${this.place + 1} of ${total.toLocaleString("en")} lines${folded}` : "not found";
     this.count.textContent = this.wanted ? words : "";
   }
 
