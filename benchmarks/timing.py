@@ -21,14 +21,14 @@ def measure(cases: Mapping[str, Case], *, sample_count: int = 15) -> tuple[Row, 
     A case is called once before, so that what it compiles or caches is there, and then as often per sample as
     makes the sample long enough for the clock. The garbage collector stands still meanwhile.
     """
-    call_counts = {name: _calls_per_sample(case) for name, case in cases.items()}
+    call_counts = {name: calls_per_sample(case) for name, case in cases.items()}
     seconds: dict[str, list[float]] = {name: [] for name in cases}
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         for _ in range(sample_count):
             for name, case in cases.items():
-                seconds[name].append(_sample(case, call_counts[name]) / call_counts[name])
+                seconds[name].append(sample(case, call_counts[name]) / call_counts[name])
             gc.collect()
     finally:
         if was_enabled:
@@ -45,15 +45,17 @@ def aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return copy
 
 
-def _calls_per_sample(case: Case) -> int:
+def calls_per_sample(case: Case) -> int:
+    """Return how often a case is called for a sample that is long enough for the clock."""
     case()
     count = 1
-    while _sample(case, count) < SHORTEST_SAMPLE_SECONDS:
+    while sample(case, count) < SHORTEST_SAMPLE_SECONDS:
         count *= 2
     return count
 
 
-def _sample(case: Case, count: int) -> float:
+def sample(case: Case, count: int) -> float:
+    """Return how many seconds so many calls take."""
     start = perf_counter()
     for _ in range(count):
         case()

@@ -1,10 +1,12 @@
 """The frame of the benchmarks: tables of medians and ratios, and a runner that finds each benchmark."""
 
 import importlib
+from contextlib import ExitStack
 
 import pytest
 
 from benchmarks.__main__ import names
+from benchmarks.revisions import HERE, Compared, Revision, compare, files_of
 from benchmarks.table import Row, Table, duration
 from benchmarks.timing import measure
 
@@ -35,3 +37,22 @@ def test_every_case_is_measured_as_often_as_the_others() -> None:
 @pytest.mark.parametrize("name", names())
 def test_a_benchmark_can_be_run(name: str) -> None:
     assert callable(importlib.import_module(f"benchmarks.bench_{name}").run)
+
+
+def test_an_operator_is_timed_at_two_revisions_in_turns() -> None:
+    with ExitStack() as stack:
+        before, after = Revision(stack.enter_context(files_of("HEAD"))), Revision(HERE)
+        stack.callback(before.close)
+        stack.callback(after.close)
+        found = compare(before, after, "relu", 3)
+        assert len(found.ratios) == 3
+        assert min(*found.before, *found.after) > 0
+        with pytest.raises(RuntimeError, match="the process ended"):
+            before.ask("no operator")
+
+
+def test_the_ratio_is_that_of_rounds_side_by_side() -> None:
+    found = Compared("relu", (0.001, 0.002, 0.004), (0.002, 0.002, 0.002))
+    assert found.ratios == (2.0, 1.0, 0.5)
+    assert found.ratio == 1.0
+    assert found.to_text().split()[:6] == ["relu", "2", "ms", "2", "ms", "1.000"]
