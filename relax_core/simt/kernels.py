@@ -9,7 +9,8 @@ import numpy as np
 from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder, preorder
-from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
+from relax_core.ir.notation.show import show_prim
+from relax_core.ir.prim import IntImm, Intrinsic, PointerVar, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
 from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, LetStmt, PrimFunc, Stmt
 from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import numpy_type
@@ -193,8 +194,13 @@ class _Host(Statements):
         self._memory_of: dict[PrimVar, Memory] = {}
 
     def bind(self, args: Sequence[Any]) -> None:
-        """Give the parameters their arguments, and symbolic dimensions the sizes that these have."""
+        """Give the parameters their arguments, and symbolic dimensions the sizes that these have.
+
+        Raises:
+            RunError: JT003 or JT005 for an argument that does not fit.
+        """
         function, variables = self._function, self.state.variables
+        _check_arguments(function, args)
         for param, value in zip(function.params, args, strict=True):
             buffer = function.buffer_of(param)
             if buffer is None:
@@ -327,6 +333,9 @@ class _Host(Statements):
     def _evaluate(self, node: Evaluate, mask: Mask) -> None:
         if isinstance(node.value, Intrinsic) and (callee := called(node.value, self._module)) is not None:
             self._call(node.value, callee)
+        elif isinstance(node.value, Intrinsic) and node.value.name == "ret":
+            # The host is a single lane: nothing of the function is left to run.
+            self.frames.clear()
         else:
             super()._evaluate(node, mask)
 
@@ -365,6 +374,31 @@ class _Host(Statements):
         if len(buffer.shape) == 1 and isinstance(buffer.shape[0], PrimVar) and unknown:
             kind = numpy_type(scalar_of(buffer.dtype))
             inner.state.variables[unknown[0]] = memory.raw.size // kind.itemsize // lanes_of(buffer.dtype)
+
+
+def _check_arguments(function: PrimFunc, args: Sequence[Any]) -> None:
+    """Refuse arguments that are too many or too few, and those of other shapes than the signature tells."""
+    if len(args) != len(function.params):
+        message = f"it takes {plural(len(function.params), 'argument')}, got {len(args)}"
+        raise RunError((Diagnostic("JT003", message, function.span),))
+    for param, value in zip(function.params, args, strict=True):
+        buffer = function.buffer_of(param)
+        shape = np.shape(value)
+        if buffer is None:
+            if shape:
+                message = f"`{param.name}` expects a number, got an array of shape {shape}"
+                raise RunError((Diagnostic("JT003", message, param.span),))
+        elif not isinstance(param, PointerVar) and not _fits(buffer.shape, shape):
+            expected = ", ".join(show_prim(item) for item in buffer.shape)
+            message = f"`{buffer.name}` expects the shape ({expected}), got {shape}"
+            raise RunError((Diagnostic("JT005", message, buffer.span),))
+
+
+def _fits(expected: Sequence[PrimExpr], shape: Sequence[int]) -> bool:
+    """Tell whether a shape has as many dimensions, and the sizes that are known."""
+    return len(expected) == len(shape) and all(
+        not isinstance(dim, IntImm) or dim.value == size for dim, size in zip(expected, shape, strict=True)
+    )
 
 
 def _is_of_threads(node: DeclBuffer) -> bool:

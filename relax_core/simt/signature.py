@@ -139,6 +139,14 @@ def called(call: Intrinsic, module: IRModule) -> PrimFunc | None:
             found = module.find(callee)
             function = None if found is None else found.function
             return with_buffers(function) if isinstance(function, PrimFunc) else None
+        case Intrinsic(name="global", args=(StringImm(value=callee), *_)):
+            # So SplitHostDevice calls what it has taken out, until the launch is lowered.
+            found = module.find(callee)
+            function = None if found is None else found.function
+            if not isinstance(function, PrimFunc):
+                return None
+            is_launch = any(isinstance(node, LaunchThread) for node in preorder(function.body))
+            return with_buffers(function) if is_launch else None
         case _:
             return None
 

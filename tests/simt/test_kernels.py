@@ -12,6 +12,7 @@ import relax_core as rc
 from relax_core.diagnostics import RunError
 from relax_core.ir.prim import IntImm
 from relax_core.ir.tir import PrimFunc
+from relax_core.simt.kernels import simulate as run_simulated
 
 HEAD = "# from tvm.script import tirx as T\n\n"
 KERNELS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("kernels.toml").read_text(encoding="utf-8"))
@@ -244,6 +245,51 @@ def test_a_launch_whose_result_is_looked_at_returns_no_error() -> None:
     assert (told.code, told.message) == ("JT001", "The launch of `doubled` cannot be compiled")
     assert told.hint is not None
     assert "--simulate" in told.hint
+
+
+def test_a_kernel_is_launched_by_a_plain_call_and_a_host_may_return() -> None:
+    text = LAUNCHED.replace(
+        'T.call_ffi_kernel("doubled", A.data, 8, launch_params=["threadIdx.x"], ret_ty="int32")',
+        "Module.doubled(A.data)",
+    )
+    text = text.replace('"global")):\n        A =', '"global")) -> T.int32:\n        A =')
+    text = text.replace(
+        '        tx = T.launch_thread("threadIdx.x", 8)\n        A[tx] = A[tx] * T.float32(2)\n',
+        '        with T.launch_thread("threadIdx.x", 8) as tx:\n            A[tx] = A[tx] * T.float32(2)\n'
+        "        return 0\n",
+    )
+    found = rc.simulate(rc.parse("# from tvm.script import ir as I\n" + HEAD + text), "main", np.ones(8, "float32"))
+    assert not found.diagnostics
+    assert found.outputs[0].value.tolist() == [2] * 8
+    early = text.replace(
+        "        return 0\n", "        if A[0] > T.float32(1):\n            return 0\n        A[0] = T.float32(7)\n"
+    )
+    for first, left in ((1, 2), (0.25, 7)):
+        given = np.full(8, first, "float32")
+        found = rc.simulate(rc.parse("# from tvm.script import ir as I\n" + HEAD + early), "main", given)
+        assert found.outputs[0].value[0] == left
+
+
+@pytest.mark.parametrize(("args", "code"), [
+    ((), "JT003"),
+    ((np.zeros(8, "float32"), 1), "JT003"),
+    ((np.zeros((2, 4), "float32"),), "JT005"),
+    ((np.zeros(7, "float32"),), "JT005"),
+])  # fmt: skip
+def test_arguments_that_do_not_fit_are_told(args: tuple[Any, ...], code: str) -> None:
+    module = rc.parse("# from tvm.script import ir as I\n" + HEAD + LAUNCHED)
+    with pytest.raises(RunError) as raised:
+        run_simulated(module, "main", args)
+    assert [item.code for item in raised.value.diagnostics] == [code]
+
+
+def test_an_array_for_a_scalar_is_told() -> None:
+    text = LAUNCHED.replace('"float32")):\n        code', '"float32"), n: T.int32):\n        code')
+    with pytest.raises(RunError) as raised:
+        rc.simulate(
+            rc.parse("# from tvm.script import ir as I\n" + HEAD + text), "main", np.zeros(8, "float32"), np.zeros(2)
+        )
+    assert raised.value.diagnostics[0].message == "`n` expects a number, got an array of shape (2,)"
 
 
 def test_a_store_that_is_out_of_range_in_every_thread_is_told() -> None:

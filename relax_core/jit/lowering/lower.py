@@ -10,7 +10,7 @@ from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.integer.bounds import LARGEST_PRODUCT, Bounds
 from relax_core.ir.intrinsics import UNKNOWN_POINTER
-from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.node import Node, children, postorder, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, binary, dtype_of, lanes_of
 from relax_core.ir.tir import (
@@ -19,7 +19,9 @@ from relax_core.ir.tir import (
     AttrStmt,
     Block,
     Buffer,
+    BufferLoad,
     BufferRealize,
+    BufferRef,
     BufferStore,
     DeclBuffer,
     Evaluate,
@@ -28,6 +30,7 @@ from relax_core.ir.tir import (
     IterVar,
     LaunchThread,
     LetStmt,
+    MatchRegion,
     PrimFunc,
     SeqStmt,
     Stmt,
@@ -182,6 +185,9 @@ def enter(state: State, stmt: AttrStmt | Allocate | DeclBuffer | BufferRealize) 
         case BufferRealize(condition=condition):
             _check_always(state, "`T.realize`", condition, stmt)
         case DeclBuffer(buffer=buffer, pointer=Intrinsic(name=name)) if name == UNKNOWN_POINTER:
+            if not _is_accessed(buffer, stmt.body):
+                # TVM's lowering leaves some that only an annotation names.
+                return stmt.body
             hint = "Say whose it is, T.decl_buffer(shape, data=A.data), or that it has its own: T.alloc_buffer(shape)."
             raise unsupported(f"The buffer `{buffer.name}`, whose memory is not known,", stmt, state.locate, hint)
         case DeclBuffer(buffer=buffer, pointer=PrimExpr() as pointer):
@@ -189,6 +195,15 @@ def enter(state: State, stmt: AttrStmt | Allocate | DeclBuffer | BufferRealize) 
         case AttrStmt() | DeclBuffer():
             pass
     return stmt.body
+
+
+def _is_accessed(buffer: Buffer, body: Stmt) -> bool:
+    """Tell whether something loads from a buffer, stores to it, or takes its address."""
+    return any(
+        (isinstance(node, BufferLoad | BufferStore | BufferRef) and node.buffer is buffer)
+        or (isinstance(node, MatchRegion) and node.region.buffer is buffer)
+        for node in preorder(body)
+    )
 
 
 def _check_always(state: State, name: str, condition: PrimExpr | None, stmt: Stmt) -> None:

@@ -211,6 +211,25 @@ BROKEN = {
 }
 
 
+ANNOTATED = """@T.prim_func(s_tir=True)
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.sblock("B"):
+            vi = T.axis.spatial(4, i)
+            C = T.Buffer((4,))
+            T.sblock_attr({"layout_free_placeholders": [C]})
+            B[vi] = A[vi] + T.float32(1)
+"""
+
+
+def test_a_buffer_that_only_an_annotation_names_needs_no_memory() -> None:
+    b = np.zeros(4, "float32")
+    Engine().kernel(prim_funcs(ANNOTATED)["main"], "main")(LINE[:4].copy(), b)
+    assert b.tolist() == (LINE[:4] + np.float32(1)).tolist()
+    told = ("JT001", "The buffer `C`, whose memory is not known, cannot be compiled")
+    assert failure(ANNOTATED.replace("A[vi] +", "C[vi] +"), LINE[:4].copy(), b) == told
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_does_not_fit_is_named(name: str) -> None:
     text, expected = BROKEN[name]
