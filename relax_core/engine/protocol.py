@@ -88,7 +88,7 @@ class GraphOf(Request[Graph], frozen=True):
     """The graph of a function at a stage (0: the source), or of the whole module if `function` is empty.
 
     `opened` are the `group` names of folded nodes that are shown open, `shown` nodes whose groups are in a function's.
-    Without `has_types` it shows the types alone that the text declares, without `has_faults` no error.
+    Without `has_types` it has the declared types alone, without `has_faults` no error; if `is_bare`, no weights.
     """
 
     program: Program
@@ -98,6 +98,7 @@ class GraphOf(Request[Graph], frozen=True):
     shown: tuple[str, ...] = ()
     has_types: bool = True
     has_faults: bool = True
+    is_bare: bool = False
 
 
 class PipelineOf(Request[Pipeline], frozen=True):
@@ -149,6 +150,7 @@ class CompareGraph(Request[Graph], frozen=True):
     stage: int
     functions: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
+    is_bare: bool = False
 
 
 class StageStructureOf(Request[Structure], frozen=True):
@@ -172,13 +174,11 @@ class FilmOf(Request[Film], frozen=True):
 
 
 class Inspect(Request[Inspector], frozen=True):
-    """All that is known of a node, `node` being the text of its `NodeId`.
-
-    With `is_followed` up to its instructions, without `has_types` no type that was inferred.
-    """
+    """All that is known of a node; if `is_followed` up to its instructions, without `has_types` no inferred type."""
 
     program: Program
     node: str
+    """The text of a `NodeId`."""
     is_followed: bool = True
     has_types: bool = True
 

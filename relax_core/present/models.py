@@ -286,6 +286,10 @@ class Graph(msgspec.Struct, frozen=True):
     """Shown with `empty_title` in place of the picture while `svg` is empty."""
     opened: tuple[tuple[str, str], ...] = ()
     """The groups that were opened, each with what it is called: they can be closed."""
+    small_count: int = 0
+    """How many weights, constants and nodes that compute shapes there are outside folded groups."""
+    is_bare: bool = False
+    """They are not drawn, but counted at their users."""
 
 
 class FilmItem(msgspec.Struct, frozen=True, array_like=True):

@@ -52,3 +52,19 @@ def test_a_box_of_a_graph_that_compares_is_opened(open_page: OpenPage, app_url: 
     layers = page.get_by_role("img", name=re.compile("^changed, layers × 40, 320 nodes, 80 weights, 320 changed"))
     layers.dblclick()
     expect(page.get_by_role("group", name="Open groups").get_by_role("button")).to_have_text(["layers × 40 ✕"])
+
+
+@pytest.mark.browser
+def test_weights_are_hidden_and_shown_again_on_each_page_by_itself(open_page: OpenPage, app_url: str) -> None:
+    page = opened(open_page, app_url, "", layered(40))
+    canvas = page.get_by_label(re.compile("^@main, "))
+    weight = canvas.get_by_role("img", name=re.compile("^embedding"))
+    expect(weight).to_be_visible()
+    page.get_by_role("button", name="Hide weights").click()
+    expect(weight).to_have_count(0)
+    expect(canvas.get_by_role("img", name=re.compile(r"^add, .*\+1 weight"))).to_be_visible()
+    switch = page.get_by_role("button", name="2 hidden")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    assert_accessible(page, 1440)
+    switch.click()
+    expect(weight).to_be_visible()

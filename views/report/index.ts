@@ -56,6 +56,7 @@ function propsOf(title: string): GraphProps {
     colours: {},
     colour_names: [],
     actions: [],
+    can_be_bare: false,
     height: "",
   };
 }

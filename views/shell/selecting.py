@@ -33,6 +33,8 @@ def on_graph(page: str, action: GraphAction) -> None:
             close_group(page, action.command)
         case "side":
             st.session_state[f"{page}.side"] = action.side
+        case "command" if action.command == "weights":
+            st.session_state[f"{page}.bare"] = not is_bare(page)
         case _:
             pass
 
@@ -46,6 +48,11 @@ def graph_of(request: GraphOf) -> Graph:
 def shown_side(page: str) -> Side:
     """Return which side of the compare graph of `page` the user looks at."""
     return st.session_state.get(f"{page}.side", "both")
+
+
+def is_bare(page: str) -> bool:
+    """Tell whether the graph of `page` counts weights, constants and shape arithmetic in place of showing them."""
+    return st.session_state.get(f"{page}.bare", False)
 
 
 def show_inspector(

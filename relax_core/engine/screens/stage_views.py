@@ -34,7 +34,7 @@ from relax_core.present.drawings.drawing import Drawing
 from relax_core.present.drawings.faults import NO_FAULTS
 from relax_core.present.drawings.film import DrawnStage, draw_stage, film
 from relax_core.present.drawings.flow import GraphContext
-from relax_core.present.drawings.graph import compare_graph, draw_relax, function_graph, module_graph
+from relax_core.present.drawings.graph import Openness, compare_graph, draw_relax, function_graph, module_graph
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Structure
 from relax_core.present.nodes.inspector import inspect
 from relax_core.present.nodes.node_id import NodeId
@@ -64,8 +64,9 @@ def graph(message: GraphOf, context: RequestContext) -> Graph:
     if not message.has_faults:
         facts = replace(facts, faults=NO_FAULTS)
     if not message.function:
-        return module_graph(facts, message.opened)
-    return function_graph(message.function, facts, message.opened, shown=frozenset(message.shown))
+        return module_graph(facts, message.opened, is_bare=message.is_bare)
+    shown = frozenset(message.shown)
+    return function_graph(message.function, facts, message.opened, shown, is_bare=message.is_bare)
 
 
 def pipeline(message: PipelineOf, context: RequestContext) -> Pipeline:
@@ -126,7 +127,7 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     def draw(facts: GraphContext, functions: tuple[str, ...]) -> Drawing:
         return opened.drawing(facts, functions, draw_relax)
 
-    return compare_graph(*sides, log, message.functions, message.opened, draw)
+    return compare_graph(*sides, log, message.functions, Openness(message.opened, message.is_bare), draw)
 
 
 def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:

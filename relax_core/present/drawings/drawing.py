@@ -48,6 +48,8 @@ class DrawNode:
     """The error that the program has here, with its code."""
     is_weight: bool = False
     """A parameter that holds a weight: it is folded with what uses it."""
+    is_shape: bool = False
+    """It computes a shape, or moves one to or from memory."""
     least: tuple[float, float] = (0.0, 0.0)
     """The least width and height that it is drawn with, in points."""
 
@@ -233,6 +235,7 @@ def _folded_node(key: str, name: str, members: list[DrawNode], around: Mapping[s
         count=len(members),
         mark="changed" if changed else "unchanged",
         fault=f"{plural(faults, 'faulty node')} inside" if faults else "",
+        is_weight=not inner,
     )
 
 

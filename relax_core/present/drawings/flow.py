@@ -19,6 +19,7 @@ from relax_core.ir.expr import (
     MatchCast,
     Op,
     SeqExpr,
+    ShapeType,
     Tuple,
     TupleGetItem,
     Type,
@@ -370,13 +371,18 @@ class FlowDrawer:
         key = f"{self.function}:{len(self._nodes)}"
         facts = self._facts
         id_, line, function = facts.index.id_of(where), facts.line_of(where), self.function
-        self._nodes.append(
-            DrawNode(key, look, title, sub, "", cluster, self._group, ir, id_, line=line, function=function)
-        )
+        node = DrawNode(key, look, title, sub, "", cluster, self._group, ir, id_, line=line, function=function)
+        self._nodes.append(replace(node, is_shape=True) if self._is_shape(node) else node)
         self._owner_of[key] = self._owner
         for item in ir:
             self._key_of.setdefault(item, key)
         return key
+
+    def _is_shape(self, node: DrawNode) -> bool:
+        if node.look in ("param", "return"):
+            return False
+        is_builtin = node.look == "packed" and "vm.builtin." in node.title and "shape" in node.title
+        return is_builtin or any(isinstance(self._facts.types.get(item), ShapeType) for item in node.ir)
 
     def _tagged(self, tag: str, key: str) -> str:
         """Give the node that was added last, whose key is `key`, a tag."""

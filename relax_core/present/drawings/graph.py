@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from relax_core.diagnostics import plural
 from relax_core.ir.dialect import dialect_of
@@ -14,6 +14,7 @@ from relax_core.present.drawings.dot import write_dot
 from relax_core.present.drawings.drawing import VISIBLE_LIMIT, DrawEdge, Drawing, DrawNode, fold, group_words
 from relax_core.present.drawings.faults import Home, faulty, mark_faults
 from relax_core.present.drawings.flow import FlowDrawer, GraphContext, draw_function, draw_functions
+from relax_core.present.drawings.hiding import small_count, without_small
 from relax_core.present.drawings.relay_flow import RelayFlow
 from relax_core.present.drawings.svg import GraphTooLargeError, layout
 from relax_core.present.drawings.tir_flow import draw_prim_func
@@ -35,10 +36,13 @@ def function_graph(
     facts: GraphContext,
     opened: tuple[str, ...] = (),
     shown: frozenset[str] = frozenset(),
+    *,
+    is_bare: bool = False,
 ) -> Graph:
     """Present one function of a module; an unknown name gives an empty graph that says so.
 
-    In a large graph groups are folded but for those that are `opened`, and those that hold nodes to be `shown`.
+    In a large graph groups are folded but for those that are `opened`, and those that hold nodes to be `shown`. A bare
+    graph counts weights, constants and shape arithmetic at their users.
     """
     definition = facts.module.find(name)
     match definition.function if definition is not None else None:
@@ -49,17 +53,28 @@ def function_graph(
         case None:
             return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
     marked = mark_faults(drawn, facts.faults, _homes(facts, (name,), is_boxed=False))
-    return present(fold(marked, opened, VISIBLE_LIMIT, shown | faulty(marked)))
+    return present(fold(marked, opened, VISIBLE_LIMIT, shown | faulty(marked)), is_bare=is_bare, shown=shown)
 
 
-def module_graph(facts: GraphContext, opened: tuple[str, ...] = ()) -> Graph:
+def module_graph(facts: GraphContext, opened: tuple[str, ...] = (), *, is_bare: bool = False) -> Graph:
     """Present all Relax or Relay functions of a module in one graph."""
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
     if not functions:
         return Graph("", title=facts.module.name, empty_text="This module has no Relax function.")
     drawn = draw_functions(functions, facts, facts.module.name, _flow_of(facts))
     marked = mark_faults(drawn, facts.faults, _homes(facts, tuple(name for name, _ in functions), is_boxed=True))
-    return present(fold(marked, opened, VISIBLE_LIMIT, faulty(marked)))
+    return present(fold(marked, opened, VISIBLE_LIMIT, faulty(marked)), is_bare=is_bare)
+
+
+@dataclass(frozen=True, slots=True)
+class Openness:
+    """How much of a graph is drawn: the groups that are open, and whether what is small is counted at its users."""
+
+    opened: tuple[str, ...] = ()
+    is_bare: bool = False
+
+
+_WHOLE = Openness()
 
 
 def compare_graph(
@@ -67,7 +82,7 @@ def compare_graph(
     after: GraphContext,
     log: RewriteLog,
     functions: tuple[str, ...] = (),
-    opened: tuple[str, ...] = (),
+    extent: Openness = _WHOLE,
     draw: Callable[[GraphContext, tuple[str, ...]], Drawing] | None = None,
 ) -> Graph:
     """Present the change of a module by one pass; `functions` empty means those that changed.
@@ -84,7 +99,7 @@ def compare_graph(
     joined = replace(union(drawn[0], marked, log, "Compare"), beside=marked.beside)
     if not joined.nodes:
         return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
-    return present(fold(joined, opened, shown=faulty(marked)))
+    return present(fold(joined, extent.opened, shown=faulty(marked)), is_bare=extent.is_bare)
 
 
 def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
@@ -116,8 +131,9 @@ def _flow_of(facts: GraphContext) -> type[FlowDrawer]:
     return RelayFlow if dialect_of(facts.module) == "relay" else FlowDrawer
 
 
-def present(drawing: Drawing) -> Graph:
-    """Lay out `drawing` and describe its nodes and edges."""
+def present(whole: Drawing, *, is_bare: bool = False, shown: frozenset[str] = frozenset()) -> Graph:
+    """Lay out a drawing and describe its nodes and edges; a bare one lacks small nodes but for those to be `shown`."""
+    drawing = without_small(whole, shown) if is_bare else whole
     dot = write_dot(drawing)
     ids = {item.key: f"n{number}" for number, item in enumerate(drawing.nodes)}
     is_folded = any(item.look == "folded" for item in drawing.nodes)
@@ -139,6 +155,8 @@ def present(drawing: Drawing) -> Graph:
         drawing.is_compare,
         dot,
         opened=tuple((name, visible(group_words(name))) for name in drawing.opened),
+        small_count=small_count(whole),
+        is_bare=is_bare,
     )
 
 

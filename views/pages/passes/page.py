@@ -42,7 +42,7 @@ from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.reports import offer_report
-from views.shell.selecting import on_graph, show_inspector, shown_side
+from views.shell.selecting import is_bare, on_graph, show_inspector, shown_side
 from views.state.session import opened_groups, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.diff.component import DiffAction, DiffTab, SingleRewrite, diff
@@ -59,6 +59,7 @@ _LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
 _HEAD_PIXELS = 35
 _VALUE_ROWS = 500
 _ROW_ORDER = ("different", "not comparable", "stops alike", "same")
+_COMPARED = "one layout for both sides: what is unchanged stays put"
 _PATCH = "What the pass changed, for `patch -p1` and `git apply`"
 _PASSES_HELP = (
     "Names of passes, with options as in `FuseOps(max_depth=4)`. `zero`, `default_build`, `default` and `cpu_generic` "
@@ -294,14 +295,15 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
     if shown == "film":
         _show_film(stage)
     if shown in ("both", "graph"):
-        reply = ask(CompareGraph(passed_program(), stage, opened=opened_groups("passes")))
+        opened, bare = opened_groups("passes"), is_bare("passes")
+        reply = ask(CompareGraph(passed_program(), stage, opened=opened, is_bare=bare))
         if isinstance(reply, Failure):
             show_failure(reply)
             return
         graph(
             reply,
             key="passes.graph",
-            head=Head("Compare", "one layout for both sides: what is unchanged stays put", side=shown_side("passes")),
+            head=Head("Compare", _COMPARED, side=shown_side("passes"), can_be_bare=True),
             marks=Marks(focus.node),
             height=_LOWER_HALF if shown == "both" else pane_height(less=CHROME + 71),
             on_action=partial(on_graph, "passes"),

@@ -18,7 +18,7 @@ from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
 from views.shell.reports import offer_report
-from views.shell.selecting import on_graph, show_inspector
+from views.shell.selecting import is_bare, on_graph, show_inspector
 from views.shell.tour import offer
 from views.state.session import line_to_show, open_text, opened_groups, select, state
 from views.state.shared import FocusState
@@ -193,7 +193,14 @@ def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
     function = next((name for name in chosen if name in view.functions), "")
     opened = opened_groups("source")
     has_types, has_faults = not withheld.types, not withheld.problems
-    drawn = GraphOf(given_program(), function=function, opened=opened, has_types=has_types, has_faults=has_faults)
+    drawn = GraphOf(
+        given_program(),
+        function=function,
+        opened=opened,
+        has_types=has_types,
+        has_faults=has_faults,
+        is_bare=is_bare("source"),
+    )
     reply = ask(drawn)
     if isinstance(reply, Failure) and reply.kind != "diagnosed":
         show_failure(reply)
@@ -207,7 +214,7 @@ def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
     graph(
         reply,
         key="source.graph",
-        head=Head(tabs=tuple((name, f"@{name}") for name in view.functions), tab=function),
+        head=Head(tabs=tuple((name, f"@{name}") for name in view.functions), tab=function, can_be_bare=True),
         marks=Marks(focus.node),
         height=height,
         on_action=partial(on_graph, "source"),

@@ -522,6 +522,10 @@ export interface Graph {
   readonly empty_text: string;
   /** The groups that were opened, each with what it is called: they can be closed. */
   readonly opened: readonly (readonly [string, string])[];
+  /** How many weights, constants and nodes that compute shapes there are outside folded groups. */
+  readonly small_count: number;
+  /** They are not drawn, but counted at their users. */
+  readonly is_bare: boolean;
 }
 
 /** What the user did. */
@@ -573,6 +577,7 @@ export interface GraphProps {
   readonly colours: Readonly<Record<string, string>>;
   readonly colour_names: readonly (readonly [string, string])[];
   readonly actions: readonly (readonly [string, string])[];
+  readonly can_be_bare: boolean;
   readonly height: string;
 }
 

@@ -38,6 +38,7 @@ class GraphProps(msgspec.Struct, frozen=True):
     colours: dict[str, str]
     colour_names: Buttons
     actions: Buttons
+    can_be_bare: bool
     height: str
 
 
@@ -64,6 +65,8 @@ class Head:
     """Of a graph that compares."""
     actions: Buttons = ()
     """Buttons at the right, before Export."""
+    can_be_bare: bool = False
+    """A button, the command `weights`, leaves out weights, constants and shape arithmetic, or shows them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def graph(
             colours=dict(marks.colours),
             colour_names=marks.colour_names,
             actions=head.actions,
+            can_be_bare=head.can_be_bare,
             height=height,
         ),
         commands={"node": marks.selected, "side": head.side},

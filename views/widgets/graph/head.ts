@@ -53,9 +53,17 @@ export function headOf(model: Graph, props: GraphProps, side: Side, asks: Asks):
     el("span", { class: "sp" }),
     model.is_compare ? segments("Sides", SIDES, side, asks.pickSide) : "",
     props.actions.map(([id, label]) => button(label, "t", "", () => asks.command(id))),
+    props.can_be_bare && model.small_count ? weights(model, asks) : "",
     model.svg && !props.steps.length ? search : "",
     model.svg ? button("Export", "t", "", asks.menu, { "aria-haspopup": "true" }) : "",
   ];
+}
+
+function weights(model: Graph, asks: Asks): HTMLElement {
+  const count = model.small_count.toLocaleString("en");
+  const title = `Leaves out ${count} weights, constants and nodes that compute shapes, and counts them at their users`;
+  const state = { title, "aria-pressed": String(model.is_bare) };
+  return button(model.is_bare ? `${count} hidden` : "Hide weights", "t", "", () => asks.command("weights"), state);
 }
 
 function namesOf(model: Graph, props: GraphProps, asks: Asks): Child {
