@@ -132,6 +132,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("operator_text", _PURE),
         ),
         "relax_core/vm/condition.py": (("_places", _PURE),),
+        "relax_core/vm/conditions/dimensions.py": (("dimension_places", _PURE),),
         "relax_core/vm/decode.py": (("_decoded", _FACTS),),
         "relax_core/vm/recording/lines.py": (("of", _FACTS),),
         "relax_core/vm/builtin/storage.py": (

@@ -9,10 +9,7 @@ from typing import Final, assert_never
 import numpy as np
 
 from relax_core.bytecode.executable import Executable
-from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.ir.expr import PrimType, ShapeType, TensorType, Type
-from relax_core.ir.prim import PrimVar
 from relax_core.source import Source, Span
 from relax_core.vm.conditions.condition_syntax import (
     Apply,
@@ -39,6 +36,7 @@ from relax_core.vm.conditions.condition_values import (
     item,
     truth,
 )
+from relax_core.vm.conditions.dimensions import dimension_places
 from relax_core.vm.objects.values import NOT_KEPT, Sentinel, Uninitialised, Value
 from relax_core.vm.recording.trace import Trace
 
@@ -127,29 +125,14 @@ def _parts(expression: Expression) -> tuple[Expression, ...]:
 def _places(executable: Executable, number: int) -> Mapping[str, tuple[tuple[int, int], ...]]:
     """Return where each name of a function has its value: registers with axis -1, or the axis that is a dimension."""
     entry = executable.functions[number]
-    types = infer(executable.module).types
     variables: dict[str, tuple[tuple[int, int], ...]] = {}
-    dimensions: dict[str, tuple[tuple[int, int], ...]] = {}
     for register in range(entry.register_count):
         var = entry.register_vars[register] if register < len(entry.register_vars) else None
-        name = entry.param_names[register] if register < len(entry.param_names) else ""
-        if var is not None:
-            name = var.name
-            for axis, symbol in _symbols(types.get(var, var.annotation)):
-                dimensions[symbol] = (*dimensions.get(symbol, ()), (register, axis))
+        own = entry.param_names[register] if register < len(entry.param_names) else ""
+        name = own if var is None else var.name
         if name:
             variables[name] = (*variables.get(name, ()), (register, -1))
-    return MappingProxyType({**dimensions, **variables})
-
-
-def _symbols(type_: Type | None) -> tuple[tuple[int, str], ...]:
-    match type_:
-        case TensorType(dims=tuple() as dims) | ShapeType(values=tuple() as dims):
-            return tuple((axis, dim.name) for axis, dim in enumerate(dims) if isinstance(dim, PrimVar))
-        case PrimType(value=PrimVar(name=name)):
-            return ((-1, name),)
-        case _:
-            return ()
+    return MappingProxyType({**dimension_places(executable, number), **variables})
 
 
 class Moment:

@@ -190,3 +190,21 @@ def test_a_large_tensor_is_cut_and_says_so() -> None:
     assert model.heat[0] == -1
     assert model.nan_count == 1
     assert model.cut == "first 12 × 12 of (2, 20, 30), at [0, :, :]"
+
+
+def test_a_run_says_which_registers_have_a_symbolic_dimension() -> None:
+    program = sample("relax/symbolic_shapes.py")
+    run = present_run(recording_of(program, trace_of(program)))
+    main = run.functions[0]
+    values = [run.values[place] for place in _states(run)[-2][0]]
+    shown = {
+        item.name: [
+            (main.registers[register].variable, axis, values[register].sizes[axis]) for register, axis in item.places
+        ]
+        for item in main.dimensions
+    }
+    assert shown == {
+        "n": [("x", 0, 2), ("alloc", 0, 2), ("product", 0, 2)],
+        "m": [("x", 1, 3), ("w", 0, 3)],
+        "k": [("w", 1, 4), ("alloc", 1, 4), ("product", 1, 4)],
+    }

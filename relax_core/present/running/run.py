@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
 from relax_core.bytecode.executable import Executable, FunctionEntry
@@ -21,6 +22,7 @@ from relax_core.present.running.flame import flame_spans
 from relax_core.present.running.listing import instruction_lines
 from relax_core.present.running.player import Player
 from relax_core.present.running.run_models import (
+    Dimension,
     FunctionInfo,
     InstructionLine,
     Jumps,
@@ -31,6 +33,7 @@ from relax_core.present.running.run_models import (
 from relax_core.present.running.values import Values
 from relax_core.present.words import type_text
 from relax_core.source import Source
+from relax_core.vm.conditions.dimensions import dimension_places
 from relax_core.vm.debugger import BACK, BACK_OVER, INTO, OUT, OVER, By, destinations
 from relax_core.vm.objects.values import describe
 from relax_core.vm.recording.copies import copies_of
@@ -128,7 +131,17 @@ def _instructions(executable: Executable) -> tuple[InstructionLine, ...]:
 
 @lru_cache(maxsize=2)
 def _function_infos(executable: Executable, index: NodeIndex) -> tuple[FunctionInfo, ...]:
-    return tuple(_function_info(executable, entry, index) for _, entry in _vm_functions(executable))
+    return tuple(
+        msgspec.structs.replace(_function_info(executable, entry, index), dimensions=_dimensions(executable, number))
+        for number, entry in _vm_functions(executable)
+    )
+
+
+def _dimensions(executable: Executable, number: int) -> tuple[Dimension, ...]:
+    return tuple(
+        Dimension(name, tuple((register, max(axis, 0)) for register, axis in places))
+        for name, places in dimension_places(executable, number).items()
+    )
 
 
 def _vm_functions(executable: Executable) -> Iterator[tuple[int, FunctionEntry]]:

@@ -72,6 +72,8 @@ class Value(msgspec.Struct, frozen=True):
     tensor: Tensor | None = None
     closure: Closure | None = None
     fields: tuple[Field, ...] = ()
+    sizes: tuple[int, ...] = ()
+    """The sizes of a tensor or a shape along its axes, and an integer as one of its own."""
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -91,6 +93,14 @@ class Register(msgspec.Struct, frozen=True):
     """A temporary that is shown only when stepping by instruction."""
 
 
+class Dimension(msgspec.Struct, frozen=True, array_like=True):
+    """A symbolic dimension of a function, and where its types have it."""
+
+    name: str
+    places: tuple[tuple[int, int], ...]
+    """Pairs of a register and an axis of its shape; the axis of a value that is a dimension itself is 0."""
+
+
 class FunctionInfo(msgspec.Struct, frozen=True):
     """A function of the executable."""
 
@@ -98,6 +108,7 @@ class FunctionInfo(msgspec.Struct, frozen=True):
     line: int
     registers: tuple[Register, ...]
     """Position i is register i."""
+    dimensions: tuple[Dimension, ...] = ()
 
 
 class InstructionLine(msgspec.Struct, frozen=True, array_like=True):

@@ -83,7 +83,7 @@ class Values:
                 array = cast("np.ndarray[Any, Any]", raw)
                 words = f"{shape_text(array.shape)} {dtype_text(str(array.dtype))}"
                 kind: Kind = "tensor" if array.ndim else "tensor0"
-                return self._put(Value(kind, words, "…", *self._place_of(raw), summary=_FAR))
+                return self._put(Value(kind, words, "…", *self._place_of(raw), summary=_FAR, sizes=array.shape))
             case ShapeValue() | ():
                 return self.index(raw, time)
             case tuple():
@@ -122,7 +122,7 @@ class Values:
                 return self._closure(raw, time, depth)
             case ShapeValue():
                 text = shape_text(value)
-                return Value("shape", "Shape", cut(text, 40), long=text)
+                return Value("shape", "Shape", cut(text, 40), long=text, sizes=tuple(value))
             case tuple():
                 return self._tuple(cast("tuple[Any, ...]", raw), time, depth)
             case AdtValue(name=name):
@@ -143,7 +143,8 @@ class Values:
                 words = f"{shape_text(shape)} {dtype_text(dtype)}"
                 return Value("unwritten", words, "uninitialised", *self._place_of(raw), "nothing was written to it yet")
             case bool() | int() | float() | np.generic():
-                return Value("prim", dtype_text(dtype_name(value)), number(value), long=str(value))
+                sizes = (value,) if isinstance(value, int) else ()
+                return Value("prim", dtype_text(dtype_name(value)), number(value), long=str(value), sizes=sizes)
             case None:
                 return Value("void", "Tuple()", "void")
             case _:
@@ -211,7 +212,9 @@ class Values:
             parts.append(f"{table.nan_count} NaN")
         parts.append(bytes_text(array.nbytes))
         kind: Kind = "tensor" if array.ndim else "tensor0"
-        return Value(kind, words, short_text(array), *self._place_of(raw), ", ".join(parts), tensor=table)
+        return Value(
+            kind, words, short_text(array), *self._place_of(raw), ", ".join(parts), tensor=table, sizes=array.shape
+        )
 
     def _place_of(self, raw: Any) -> tuple[str, str]:
         """Return the device of a tensor and its category: the devices of the module's table come first."""

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
 import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
+import { dimensionsOf } from "../../../views/pages/run/stepper/dimensions";
 import { instructionTokens, namesIn } from "../../../views/pages/run/stepper/instructions";
 import { marksOf } from "../../../views/pages/run/stepper/marks";
 import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
@@ -41,8 +42,8 @@ function recorded(more: Partial<Run> = {}): Run {
       ["ret", 7, 17],
     ],
     functions: [
-      { name: "main", line: 1, registers: [] },
-      { name: "inner", line: 30, registers: [] },
+      { name: "main", line: 1, registers: [], dimensions: [] },
+      { name: "inner", line: 30, registers: [], dimensions: [] },
     ],
     first_event: 0,
     total: COUNT,
@@ -238,4 +239,36 @@ test("memory: lanes do not overlap, and the bytes are those of the last change",
     [0, 10, 10, 30, 30],
   );
   assert.match(outlineOf(model), /^M200,.*H500V2H1000$/);
+});
+
+test("a dimension is bound by the value that was written first, and others agree or differ", () => {
+  const sizes = (...found: readonly number[]) => ({ sizes: found }) as unknown as Run["values"][number];
+  const dimensions: Run["functions"][number]["dimensions"] = [
+    [
+      "n",
+      [
+        [0, 1],
+        [1, 0],
+        [2, 0],
+        [3, 0],
+      ],
+    ],
+    ["unknown", [[3, 1]]],
+  ];
+  const run = recorded({
+    functions: [{ name: "main", line: 1, registers: [], dimensions }],
+    values: [sizes(2, 8), sizes(8), sizes(9)],
+  });
+  const at = { function: 0, pc: 0, line: 1, through: "", notes: [] };
+  const [known, ...others] = dimensionsOf(run, { ...at, registers: [0, 1, 2], times: [5, 3, 7] });
+  assert.equal(others.length, 0);
+  assert.deepEqual(known?.bound, { register: 1, axis: 0, time: 3, size: 8 });
+  assert.deepEqual(
+    known?.others.map(({ register, size }) => [register, size]),
+    [
+      [0, 8],
+      [2, 9],
+    ],
+  );
+  assert.deepEqual(dimensionsOf(run, { ...at, registers: [], times: [] }), []);
 });

@@ -328,6 +328,9 @@ export type DiffSide = readonly [
   differing: readonly (readonly [number, number])[],
 ];
 
+/** A symbolic dimension of a function, and where its types have it. */
+export type Dimension = readonly [name: string, places: readonly (readonly [number, number])[]];
+
 /** What the user did; `text` is the whole text at that moment. */
 export interface EditorAction {
   readonly kind: "command" | "open" | "select" | "submit" | "tab" | "text";
@@ -484,6 +487,7 @@ export interface FunctionInfo {
   readonly line: number;
   /** Position i is register i. */
   readonly registers: readonly Register[];
+  readonly dimensions: readonly Dimension[];
 }
 
 /** An option that a pipeline gives. */
@@ -1848,6 +1852,8 @@ export interface Value {
   readonly tensor: Tensor | null;
   readonly closure: Closure | null;
   readonly fields: readonly Field[];
+  /** The sizes of a tensor or a shape along its axes, and an integer as one of its own. */
+  readonly sizes: readonly number[];
 }
 
 /** A binding of two runs, or of one of them; or what both runs came to. */

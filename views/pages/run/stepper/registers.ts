@@ -4,6 +4,7 @@ import type { Closure, Kind, Register, Run, Value } from "#generated/models";
 import { link, pickable } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
 import { badge, KIND_LOOK, KIND_NAME, symbol } from "#shared/marks";
+import { Dimensions } from "./dimensions";
 import { settle } from "./settle";
 import type { FrameState, StepBy } from "./state";
 
@@ -64,6 +65,7 @@ export class Registers {
   // The numbers of a function's registers that are listed; found once, for a function may have thousands.
   private readonly listed = new WeakMap<readonly Register[], Map<boolean, readonly number[]>>();
   private kept = new Map<string, Kept>();
+  private readonly dimensions = new Dimensions();
   private run: Run | undefined;
 
   draw(run: Run, frames: readonly FrameState[], options: Options): HTMLElement {
@@ -85,6 +87,7 @@ export class Registers {
       const where = depth === newest ? "top frame" : `waits at line ${frame.line}`;
       const words = [el("b", {}, info.name), " ", el("span", { class: "muted" }, where)];
       body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, words)));
+      body.push(...this.dimensions.draw(run, frame, depth, options.onLine));
       const listed = this.listedOf(info.registers, options.by === "instruction");
       const [first, last] = shownPart(listed, frame);
       body.push(...left(first, "before"));
