@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import Block, PrimFunc, SeqStmt, Stmt
+from relax_core.ir.tir import (
+    Block,
+    Buffer,
+    BufferLoad,
+    BufferRef,
+    BufferRegion,
+    BufferStore,
+    DeclBuffer,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+)
 from relax_core.jit.lowering.checks import Locate
 from relax_core.jit.lowering.lower import NO_FUNCTIONS, lower
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
@@ -52,7 +63,7 @@ def plan_stages(
             around[mark] = step, step.after
             current = _rewritten(current, step, (Block(mark, (), step.before[0]),))
         else:
-            before, current = current, _rewritten(current, step, step.after)
+            before, current = current, _without_unused(_rewritten(current, step, step.after), step)
             found.append(_stage(step, before, current))
     for mark, (step, surround) in around.items():
         before, current = current, _surrounded(current, mark, surround)
@@ -75,6 +86,31 @@ def _without_marks(function: PrimFunc) -> PrimFunc:
         return item.body if isinstance(item, Block) and item.name.startswith(_MARK) else None
 
     return replace(function, body=rewrite(function.body, unmarked, log=RewriteLog()))
+
+
+def _without_unused(function: PrimFunc, step: PlannedStep) -> PrimFunc:
+    """Leave out the memory of buffers that a step has taken out of the loops, and that nothing accesses any more."""
+    assert not callable(step.after), "what stands around loops takes nothing out of them"
+    gone = _accessed(step.before) - _accessed(step.after)
+    if not gone or not (gone := gone - _accessed((function.body,))):
+        return function
+
+    def smaller(item: Node) -> Node | None:
+        """Rule: memory of its own for a buffer that nothing accesses -> what is behind it."""
+        match item:
+            case DeclBuffer(buffer=buffer, pointer=None, body=body) if buffer in gone:
+                return body
+            case Block(alloc_buffers=buffers) if gone.intersection(buffers):
+                return replace(item, alloc_buffers=tuple(buffer for buffer in buffers if buffer not in gone))
+            case _:
+                return None
+
+    return replace(function, body=rewrite(function.body, smaller, log=RewriteLog()))
+
+
+def _accessed(stmts: Iterable[Stmt]) -> set[Buffer]:
+    accesses = (BufferLoad, BufferStore, BufferRef, BufferRegion)
+    return {item.buffer for stmt in stmts for item in preorder(stmt) if isinstance(item, accesses)}
 
 
 def _surrounded(function: PrimFunc, mark: str, around: Callable[[Stmt], Stmt]) -> PrimFunc:

@@ -1,6 +1,7 @@
 """The plan of a transformation is a loop nest of TIR that reads back, and computes what the transformed kernel does."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.lowering.lower import lower
 from relax_core.jit.options import KernelOptions
 from relax_core.jit.plans import PlanStage, plan_stages
 from relax_core.jit.transforms.registry import SUMMARIES
@@ -64,6 +66,24 @@ def test_the_plan_reads_back_and_is_what_the_kernel_computes(name: str) -> None:
                 np.testing.assert_allclose(ours, others, rtol=1e-6)
             else:
                 assert agree(ours, others), stage.transform
+
+
+@pytest.mark.parametrize("name", ["split", "fuse"])
+def test_what_is_rewritten_as_tir_is_compiled_to_the_same_code(name: str) -> None:
+    options = options_for(CASES[name])
+
+    def code_of(function: PrimFunc) -> list[str]:
+        text = lower(function, {}, lambda _: None, {}, options, are_distinct=True).text
+        lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
+        return [line for line in lines if line]
+
+    (stage,) = (item for item in _stages(name) if item.transform == name)
+    assert stage.after is not None
+    assert code_of(stage.after) == code_of(stage.before) == code_of(parsed(CASES[name].text))
+    again = code_of(replace(_read_back(stage.after), attrs=stage.after.attrs))
+    assert [line for line in again if "define" not in line] == [
+        line for line in code_of(stage.after) if "define" not in line
+    ]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
