@@ -231,26 +231,38 @@ class _Stages:
         self.found.append((str(info.name), module))
 
 
-def lowering(limit: int | None = None, target: str = "llvm") -> Iterator[Case]:
+def lowering(limit: int | None = None) -> Iterator[Case]:
     """Lower operators and schedules for the CPU; every stage is a case."""
     tvm = importlib.import_module("tvm")
-    instrument = importlib.import_module("tvm.ir.instrument").pass_instrument
     for case in [*list(operators(limit))[:limit], *schedules()]:
-        stages = _Stages()
-        function = case.function.with_attr("global_symbol", "main").with_attr(
-            "target", tvm.target.Target(target, host="llvm")
-        )
+        yield from _stages_of(case, tvm.target.Target("llvm", host="llvm"))
 
-        def lower(function: Any = function, stages: _Stages = stages) -> Any:
-            taken = instrument(_Stages)()
-            taken.found = stages.found
-            main, finalize, _ = tvm.s_tir.pipeline.default_s_tir_pipeline()
-            with tvm.transform.PassContext(instruments=[taken]):
-                return finalize()(main(tvm.IRModule({"main": function})))
 
-        attempt(lower)
-        for name, module in stages.found:
-            yield Case(f"{case.name} after {name}", "lowering", module)
+def gpu_lowering(limit: int | None = None) -> Iterator[Case]:
+    """Lower what TVM schedules for GPUs; the schedule is the first stage."""
+    target = importlib.import_module("tvm").target.Target({"kind": "cuda", "arch": "sm_80"}, host="llvm")
+    for case in dlight(limit):
+        yield Case(f"{case.name} after dlight", "lowering", case.module)
+        with target:
+            yield from list(_stages_of(case, target))
+
+
+def _stages_of(case: Case, target: Any) -> Iterator[Case]:
+    tvm = importlib.import_module("tvm")
+    instrument = importlib.import_module("tvm.ir.instrument").pass_instrument
+    stages = _Stages()
+    function = case.function.with_attr("global_symbol", "main").with_attr("target", target)
+
+    def lower() -> Any:
+        taken = instrument(_Stages)()
+        taken.found = stages.found
+        main, finalize, _ = tvm.s_tir.pipeline.default_s_tir_pipeline()
+        with tvm.transform.PassContext(instruments=[taken]):
+            return finalize()(main(tvm.IRModule({"main": function})))
+
+    attempt(lower)
+    for name, module in stages.found:
+        yield Case(f"{case.name} after {name}", "lowering", module)
 
 
 def corpus(limit: int | None = None) -> Iterator[Case]:
