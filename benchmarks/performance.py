@@ -41,6 +41,7 @@ TABLES = (
     "cancel",
     "vm",
     "vm_calls",
+    "vm_scalars",
     "calls",
     "first_calls",
     "transformer",

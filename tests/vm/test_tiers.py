@@ -200,12 +200,12 @@ def test_long_code_and_many_branches_are_generated_without_recursion() -> None:
 
 
 # Names are words and numbers that the writer makes; there is no text, so that nothing of the user's can be in it.
-LINE = re.compile(r"[a-zA-Z_][\w (){}\[\],.:;=<>+-]*")
+LINE = re.compile(r"[a-zA-Z_][\w (){}\[\],.:;=<>+*/%!-]*")
 WORDS = """
 def f depth inner if else is not and type len return for in None UNWRITTEN MACHINE DEEPEST r left meter fuel room
 refuel make_room note keep put deeper outside charged_outside machine origins callee callable_value arguments bytecode
 enter captures function name ndarray ndim dtype shape item fields tag Closure ShapeValue AdtValue StorageValue int float
-tuple constant reference builtin kernel maker zeros buffer arena bytes
+tuple constant reference builtin kernel maker zeros buffer arena bytes h v or min max match matched wrapped
 """
 
 

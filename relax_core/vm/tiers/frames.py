@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from relax_core.vm.builtin.heap import origins_of
 from relax_core.vm.decode import DecodedFunction
 from relax_core.vm.objects.values import UNWRITTEN, StorageValue, Value
 from relax_core.vm.stack import Frame
 from relax_core.vm.tiers.generate import Generated
+from relax_core.vm.tiers.unboxed import HeapState, heap_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,17 @@ class GeneratedFrame:
         places = text.places
         names = ((index, f"r{places.get(index, index)}") for index in range(self.generated.entry.register_count))
         storages = {index: StorageValue(size_bytes) for index, size_bytes in text.storages.items()}
-        return storages | {index: local[name] for index, name in names if name in local}
+        found = storages | {index: local[name] for index, name in names if name in local}
+        state = self._heap_state
+        if text.heap is not None and state is not None:
+            found[text.heap.register] = heap_of(state, text.heap.size, local)
+        return found
+
+    @property
+    def _heap_state(self) -> HeapState | None:
+        """What is in the shape heap if that is in local variables."""
+        heap = self.generated.text.heap
+        return None if heap is None else heap.states.get(self.pc)
 
     def params(self) -> tuple[Value, ...]:
         """Return the arguments of the call. They are in registers, so ask before anything is written over them."""
@@ -78,7 +90,8 @@ class GeneratedFrame:
         frame = self._frame(code, number)
         for index, value in self.registers().items():
             frame.registers[index] = value
-        frame.slot_origins = self.frame.f_locals.get("origins", {})
+        state = self._heap_state
+        frame.slot_origins = self.frame.f_locals.get("origins", {}) if state is None else origins_of(state.origins)
         return frame
 
     def _frame(self, code: DecodedFunction, number: int) -> Frame:

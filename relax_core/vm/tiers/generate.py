@@ -21,6 +21,7 @@ from relax_core.vm.tiers.link import ARENA_BYTES, Linker
 from relax_core.vm.tiers.segments import LARGEST_BUFFER_BYTES, LARGEST_LOGGED_BYTES, NO_SAVINGS, Body, Savings, Straight
 from relax_core.vm.tiers.statements import Statements
 from relax_core.vm.tiers.structure import Branch, Item, structure
+from relax_core.vm.tiers.unboxed import UnboxedHeap, UnsetError, unboxed_heap
 
 ALIGNMENT: Final = 16
 
@@ -63,6 +64,7 @@ class Text:
     the later instructions of its segment and the bytes that they allocate, `checking` has those before which the
     check of a parameter may be open, `made_by` the register and the tensor that a kernel allocates and fills. By
     register: `places` names another register that has its value, `storages` the size of a storage that is elided.
+    `heap` is the shape heap if it is in local variables.
     """
 
     lines: list[str] = field(default_factory=list[str])
@@ -74,6 +76,7 @@ class Text:
     charged_ahead: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     checking: set[int] = field(default_factory=set[int])
     storages: dict[int, int] = field(default_factory=dict[int, int])
+    heap: UnboxedHeap | None = None
 
     def add(self, indent: int, text: str, pc: int) -> None:
         """Append a line that belongs to an instruction."""
@@ -97,19 +100,24 @@ class Text:
 class Writer:
     """Writes one function; `log` is `None` for runs that are not recorded."""
 
-    def __init__(self, linker: Linker, entry: FunctionEntry, log: EventWriter | None) -> None:
+    def __init__(
+        self, linker: Linker, entry: FunctionEntry, log: EventWriter | None, *, is_unboxed: bool = True
+    ) -> None:
         self.linker = linker
         self.names = linker.names
         self.entry = entry
         self.log = log
         self.body = Body(linker.facts, entry)
         self.code = self.body.code
-        self.is_on_heap = any(self.body.name(pc) == HEAP for pc in range(len(self.code)))
+        self.heap = unboxed_heap(self.body, self.names) if log is None and is_unboxed else None
+        self.body.is_unboxed = self.heap is not None
+        is_on_heap = any(self.body.name(pc) == HEAP for pc in range(len(self.code)))
+        self.is_on_heap = is_on_heap and self.heap is None
         # A segment must end at a call if calls are logged, for the callee's events come first, or if the host may
         # re-enter, for it needs the fuel that is left.
         can_go_on = log is None and linker.facts.is_closed
         self.ends = frozenset(("return",) if can_go_on else ("call", "closure", "return"))
-        self.statements = Statements(linker, self.body, log, is_on_heap=self.is_on_heap)
+        self.statements = Statements(linker, self.body, log, self.heap, is_on_heap=self.is_on_heap)
         self.text = Text()
         self.unwritten: set[int] = set()
 
@@ -117,7 +125,7 @@ class Writer:
         """Write the function `f` with the structure `items`; its parameters are the first registers and the depth."""
         params = "".join(f"r{index}, " for index in range(self.entry.param_count))
         self.region(items, 1, set(range(self.entry.param_count)))
-        text = Text()
+        text = Text(heap=self.heap)
         text.add(0, f"def f({params}depth):", -1)
         text.add(1, "inner = depth + 1", -1)
         if self.is_on_heap:
@@ -162,23 +170,31 @@ class Writer:
 
     def branch(self, branch: Branch, indent: int, known: set[int]) -> set[int]:
         """Write both sides of a branch after its condition."""
-        names = self.names
-        scalars = set(names.scalar_tensors)
+        names, statements = self.names, self.statements
+        scalars, is_unchecked = set(names.scalar_tensors), statements.checks_depth
         self.drop_unread(branch.pc, 0, indent + 1)
-        behind = self.region(branch.then, indent + 1, set(known))
+        behind = self.side(branch.then, indent + 1, set(known))
         kept, names.scalar_tensors = names.scalar_tensors, set(scalars)
+        is_unchecked, statements.checks_depth = statements.checks_depth, is_unchecked
         if branch.otherwise:
             self.text.add(indent, "else:", branch.pc)
             self.drop_unread(branch.pc, 1, indent + 1)
-            behind &= self.region(branch.otherwise, indent + 1, set(known))
+            behind &= self.side(branch.otherwise, indent + 1, set(known))
         else:
             behind &= known
         names.scalar_tensors &= kept & scalars
+        statements.checks_depth |= is_unchecked
         return behind
+
+    def side(self, items: Sequence[Item], indent: int, known: set[int]) -> set[int]:
+        """Write one side of a branch."""
+        if self.heap is None:
+            return self.region(items, indent, known)
+        return self.heap.branch(lambda: self.region(items, indent, known))
 
     def drop_unread(self, pc: int, way: int, indent: int) -> None:
         """Drop registers that only the other side of a branch reads."""
-        unread = self.body.liveness.unread[pc][way]
+        unread = self.body.liveness.unread[pc][way] - ({self.heap.register} if self.heap is not None else set[int]())
         if unread and self.log is None:
             self.text.add(indent, f"{''.join(f'r{index} = ' for index in sorted(unread))}None", pc)
 
@@ -233,6 +249,8 @@ class Writer:
                 index = self.body.written[allocation]
                 assert index is not None, "a tensor is made in a register"
                 self.text.made_by[pc] = (index, self.body.room_at[allocation])
+            if self.heap is not None:
+                self.heap.note(pc)
             for line in self.logged(pc, savings):
                 self.text.add(indent, line, pc)
             for line in self.statements.of(pc, savings) if pc not in implied else ():
@@ -301,6 +319,8 @@ class Writer:
         """Write a call through the machine: it may re-enter the program, or the recorder has to see it."""
         call = self.body.call(pc)
         self.enter_first(indent)
+        if self.heap is not None:
+            self.heap.note(pc)
         if self.is_on_heap:
             self.text.add(indent, "machine.origins = origins", pc)
         args = self.names.tuple_of(call.args)
@@ -333,7 +353,11 @@ def generate(linker: Linker, index: int, entry: FunctionEntry, log: EventWriter 
     Raises:
         UnstructuredError: its jumps cannot be written as branches.
     """
-    text = Writer(linker, entry, log).write(structure(linker.facts.executable, entry))
+    items = structure(linker.facts.executable, entry)
+    try:
+        text = Writer(linker, entry, log).write(items)
+    except UnsetError:
+        text = Writer(linker, entry, log, is_unboxed=False).write(items)
     return Generated(index, entry, text, function_of("\n".join(text.lines), linker))
 
 

@@ -15,8 +15,8 @@ from relax_core.vm.objects.values import Closure, Value
 class Names:
     """The namespace of the code of one machine.
 
-    `scalar_tensors` are the registers that certainly hold a tensor of rank 0. `buffers` are the preallocated tensors;
-    the first has place -1, the next -2.
+    `scalar_tensors` are the registers that certainly hold a tensor of rank 0, or a truth value. `buffers` are the
+    preallocated tensors; the first has place -1, the next -2.
     """
 
     def __init__(self, executable: Executable, namespace: dict[str, Any]) -> None:

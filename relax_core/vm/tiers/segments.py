@@ -13,9 +13,9 @@ from itertools import count, pairwise
 from typing import Final
 
 from relax_core.bytecode.executable import FunctionEntry
-from relax_core.bytecode.isa import CallInstruction, IfInstruction, Instruction, Register
+from relax_core.bytecode.isa import CallInstruction, IfInstruction, Immediate, Instruction, Register
 from relax_core.vm.recording.liveness import Liveness, reads, written
-from relax_core.vm.tiers.facts import BytecodeFacts, Kind, Room
+from relax_core.vm.tiers.facts import HEAP, BytecodeFacts, Kind, Room
 
 _ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"
 _NULL: Final = "vm.builtin.null_value"
@@ -79,6 +79,7 @@ class Body:
 
     def __init__(self, facts: BytecodeFacts, entry: FunctionEntry) -> None:
         self.facts = facts
+        self.start = entry.start
         self.code: tuple[Instruction, ...] = facts.executable.instructions[entry.start : entry.end]
         self.liveness = Liveness(self.code)
         self.storages: dict[int, int] = {}
@@ -87,6 +88,8 @@ class Body:
         """The sizes of such storages by the instruction that makes them."""
         self.room_at: dict[int, Room] = {}
         """The static tensors by the instruction that allocates them."""
+        self.is_unboxed = False
+        """Whether the shape heap is in local variables: its bytes are charged as if it were allocated."""
         self.reads = tuple(map(reads, self.code))
         self.written = tuple(map(written, self.code))
         self._kinds: tuple[Kind, ...] = tuple(facts.kind(item) for item in self.code)
@@ -127,6 +130,9 @@ class Body:
             return 0
         self.storages.pop(index, None)
         match self.name(pc):
+            case name if name == HEAP and self.is_unboxed:
+                slots = self.call(pc).args[1]
+                return 8 * slots.value if isinstance(slots, Immediate) else 0
             case "vm.builtin.alloc_storage":
                 size = self.facts.storage_bytes(self.call(pc))
                 if size is None or not self._is_of_one_tensor(pc, index, size):

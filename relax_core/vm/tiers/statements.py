@@ -29,6 +29,7 @@ from relax_core.vm.tiers.facts import ON_HEAP, SEEN_BY_RECORDER, Kind
 from relax_core.vm.tiers.link import Linker
 from relax_core.vm.tiers.names import Names
 from relax_core.vm.tiers.segments import Body, Savings
+from relax_core.vm.tiers.unboxed import UnboxedHeap
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,15 +223,23 @@ _TEMPLATES: Mapping[str, Template] = MappingProxyType(
 
 
 class Statements:
-    """Writes the statements of one function; `log` is `None` for runs that are not recorded."""
+    """Writes the statements of one function; `log` is `None` for runs that are not recorded.
 
-    def __init__(self, linker: Linker, body: Body, log: EventWriter | None, *, is_on_heap: bool) -> None:
+    `heap` is its shape heap if that is in local variables.
+    """
+
+    def __init__(
+        self, linker: Linker, body: Body, log: EventWriter | None, heap: UnboxedHeap | None, *, is_on_heap: bool
+    ) -> None:
         self.linker = linker
         self.names = linker.names
         self.names.scalar_tensors = set()
         self.body = body
         self.log = log
+        self.heap = heap
         self.is_on_heap = is_on_heap
+        self.checks_depth = True
+        """Whether no call on the way here has compared the depth of calls with its limit: it is the same for all."""
         self._kinds: dict[int, Kind] = {}
 
     def kind(self, pc: int) -> Kind:
@@ -279,7 +288,8 @@ class Statements:
         index = self.body.written[pc]
         kept = set[int]() if index is None or index in dying else {savings.place_of.get(index, index)}
         places = {savings.place_of.get(item, item) for item in dying} - kept
-        indices = sorted(place for place in places if place >= 0)
+        heap = -1 if self.heap is None else self.heap.register
+        indices = sorted(place for place in places if place >= 0 and place != heap)
         if indices:
             yield f"{''.join(f'r{item} = ' for item in indices)}None"
 
@@ -298,9 +308,11 @@ class Statements:
     def _called(self, pc: int, call: CallInstruction, savings: Savings) -> tuple[str, ...]:
         call = _moved_call(call, savings)
         target = f"{self.names.argument(call.dst)} = " if isinstance(call.dst, Register) else ""
+        if self.heap is not None and self.heap.uses(pc):
+            return tuple(self.heap.statements(pc, call, target))
         match self.kind(pc):
             case "call":
-                return (f"if inner >= DEEPEST: deeper({call.function}, inner)", f"{target}{self._direct(call)}")
+                return (*self._depth(str(call.function)), f"{target}{self._direct(call)}")
             case "closure":
                 return self._closure(call, target)
             case "kernel" if pc in savings.filled and not _stays(call.args[-1]):
@@ -312,6 +324,12 @@ class Statements:
             case _:
                 return self._builtin(pc, call, target)
 
+    def _depth(self, callee: str) -> tuple[str, ...]:
+        if not self.checks_depth:
+            return ()
+        self.checks_depth = False
+        return (f"if inner >= DEEPEST: deeper({callee}, inner)",)
+
     def _direct(self, call: CallInstruction) -> str:
         callee = self.linker.facts.executable.functions[call.function]
         args = self._joined(call.args)
@@ -322,7 +340,7 @@ class Statements:
     def _closure(self, call: CallInstruction, target: str) -> tuple[str, ...]:
         return (
             f"callee = callable_value({self.names.argument(call.args[1])})",
-            "if inner >= DEEPEST: deeper(callee.function, inner)",
+            *self._depth("callee.function"),
             f"{target}enter[callee.function]({self.names.tuple_of(call.args[2:])} + callee.captures, inner)",
         )
 
@@ -351,7 +369,7 @@ class Statements:
         return f"({found.value}) if {found.test} else {slow}" if found.test else found.value
 
     def _note_scalar(self, pc: int, call: CallInstruction, savings: Savings) -> None:
-        """Update which registers certainly hold a tensor of rank 0."""
+        """Update which registers certainly hold a tensor of rank 0, or a truth value."""
         scalars = self.names.scalar_tensors
         if pc in savings.filled:
             room = self.body.room_at[savings.filled[pc]]
@@ -362,6 +380,7 @@ class Statements:
         if isinstance(destination, Register):
             sources = {savings.place_of.get(index, index) for index in reads(call)}
             is_scalar = self.body.name(pc) == "vm.builtin.copy" and not sources.isdisjoint(scalars)
+            is_scalar = is_scalar or (self.heap is not None and self.heap.is_truth(pc))
             scalars.add(destination.index) if is_scalar else scalars.discard(destination.index)
 
     def _joined(self, args: tuple[Argument, ...]) -> str:

@@ -26,6 +26,7 @@ from relax_core.vm.tiers.generated_stack import Base, Deoptimised, GeneratedStac
 from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.structure import UnstructuredError
+from relax_core.vm.tiers.unboxed import wrapped
 
 USUAL_DEPTH: Final = 100
 """The call depth that fits Python's default recursion limit; a run that goes deeper raises that limit until it ends."""
@@ -65,6 +66,7 @@ class Tier:
             "bytecode": frozenset(
                 index for index, entry in enumerate(machine.executable.functions) if entry.kind == "vm"
             ),
+            "wrapped": wrapped,
             "ndarray": np.ndarray,
             "Closure": Closure,
             "ShapeValue": ShapeValue,
