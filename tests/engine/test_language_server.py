@@ -1,6 +1,7 @@
 """The language server, asked over its standard input and output by the client of pygls, as an editor asks it."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -106,9 +107,10 @@ def edit(text: str, session: Callable[[Editor], Awaitable[Any]], uri: str = URI)
             editor = Editor(client, uri, text)
             await editor.open()
             await session(editor)
-            await client.shutdown_async(None)
-            client.exit(None)
         finally:
+            # The client waits for the process of the server, which has to end where an assertion fails as well.
+            await asyncio.wait_for(client.shutdown_async(None), 30)
+            client.exit(None)
             await client.stop()
 
     # Playwright keeps a loop in the thread of the tests.
@@ -250,6 +252,33 @@ def test_types_folds_and_symbols_are_shown() -> None:
         assert [item.name for item in symbols] == ["twice", "x", "main", "x", "y", "z"]
 
     edit(SCRIPT, session)
+
+
+def test_places_in_lines_with_tabs_are_those_of_the_editor() -> None:
+    text = re.sub(r"^(?: {4})+", lambda found: "\t" * (len(found[0]) // 4), SCRIPT, flags=re.MULTILINE)
+
+    async def session(editor: Editor) -> None:
+        client, whole = editor.client, lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+        await editor.diagnostics()
+        editor.change(text.replace("softmax", "softmox"))
+        (error,) = [item for item in await editor.diagnostics() if item.severity == lsp.DiagnosticSeverity.Error]
+        assert error.range.start == editor.place("R.nn.softmox")
+        asked = lsp.CodeActionParams(editor.document, error.range, lsp.CodeActionContext([error]))
+        _, fix = await client.text_document_code_action_async(asked) or []
+        assert isinstance(fix, lsp.CodeAction)
+        assert editor.edited(fix.edit) == text
+        editor.change(text)
+        await editor.diagnostics()
+        use = lsp.DefinitionParams(editor.document, editor.place("y, axis"))
+        found = await client.text_document_definition_async(use)
+        assert isinstance(found, lsp.Location)
+        assert found.range.start == editor.place("y = Module")
+        hints = await client.text_document_inlay_hint_async(lsp.InlayHintParams(editor.document, whole)) or []
+        assert [(item.position.line, item.position.character) for item in hints] == [(14, 3), (15, 3)]
+        folds = await client.text_document_folding_range_async(lsp.FoldingRangeParams(editor.document)) or []
+        assert [(item.start_line, item.end_line) for item in folds] == [(7, 16), (9, 10), (13, 16)]
+
+    edit(text, session)
 
 
 def test_relay_is_read_as_well() -> None:

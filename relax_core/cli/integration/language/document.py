@@ -10,6 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from relax_core.frontend.layout import with_spaces
 from relax_core.present.catalog_of.catalog_models import Term
 from relax_core.present.models import Code, NameFact, Problem
 
@@ -33,7 +34,7 @@ _LITERALS: Final = MappingProxyType(
         "relay": re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*[\s\S]*?\*/'),
     }
 )
-_HEADS: Final = re.compile(r"^( *)(?:@|class\b|def\b|for\b|with\b|if\b|else\b|while\b).*:\s*$")
+_HEADS: Final = re.compile(r"^([ \t]*)(?:@|class\b|def\b|for\b|with\b|if\b|else\b|while\b).*:\s*$")
 _MODULES: Final = re.compile(r"^class (\w+)", re.MULTILINE)
 
 
@@ -208,11 +209,17 @@ class Document:
             last = number
             for other in range(number + 1, len(self.lines)):
                 text = self.lines[other]
-                if text.strip() and len(text) - len(text.lstrip(" ")) <= len(head[1]):
+                if text.strip() and _indent(text) <= _indent(line):
                     break
                 last = other if text.strip() else last
             if last > number:
                 yield number, last
+
+
+def _indent(line: str) -> int:
+    """Return how far a line is indented, as a text is read."""
+    spaced = with_spaces(line)
+    return len(spaced) - len(spaced.lstrip(" "))
 
 
 def holds_program(text: str, path: str) -> bool:

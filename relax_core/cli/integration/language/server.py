@@ -9,12 +9,14 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
+from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
 from relax_core.cli.integration.language.document import Document, LineRange, holds_program
 from relax_core.cli.integration.language.formatting import NotFormattedError, formatted
+from relax_core.cli.integration.language.places import name_as_given, problem_as_given
 from relax_core.cli.integration.language.signatures import signature_at
 from relax_core.cli.integration.mending import mended
 from relax_core.cli.terminal import Engine
@@ -95,14 +97,18 @@ class Documents:
     async def read_text(self, text: str, path: str) -> Document:
         """Ask the engine what is in a text."""
         view = await asyncio.to_thread(self.engine.request, Open(Program(text, PurePosixPath(path).name)))
+        lines = text.split("\n")
         if isinstance(view, Failure):
             words = view.message or view.title
-            return Document(text, None, view.problems or (Problem("error", "", words, line=1, column=1),))
+            problems = view.problems or (Problem("error", "", words, line=1, column=1),)
+            return Document(text, None, tuple(problem_as_given(item, lines) for item in problems))
         language = "relay" if view.code.language == "relay" else "tvmscript"
         if language not in self._terms:
             words = await asyncio.to_thread(self.engine.request, VocabularyOf(language))
             self._terms[language] = () if isinstance(words, Failure) else words.terms
-        return Document(text, view.code, view.code.problems, self._terms[language])
+        code = replace(view.code, names=tuple(name_as_given(item, lines) for item in view.code.names))
+        problems = tuple(problem_as_given(item, lines) for item in code.problems)
+        return Document(text, code, problems, self._terms[language])
 
     @property
     def codec(self) -> PositionCodec:
