@@ -10,6 +10,7 @@ import { marksOf } from "../../../views/pages/run/stepper/marks";
 import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
 import { lanesOf } from "../../../views/pages/run/stepper/memory_rows";
 import { changed, indexOf, pointAt, toggled } from "../../../views/pages/run/stepper/points";
+import { grouped, Uses } from "../../../views/pages/run/stepper/register_groups";
 import { shownPart } from "../../../views/pages/run/stepper/registers";
 import { shownDepths } from "../../../views/pages/run/stepper/stack";
 import { RunState } from "../../../views/pages/run/stepper/state";
@@ -271,4 +272,53 @@ test("a dimension is bound by the value that was written first, and others agree
     ],
   );
   assert.deepEqual(dimensionsOf(run, { ...at, registers: [], times: [] }), []);
+});
+
+test("instructions tell what a step reads and writes, and what is read again", () => {
+  const run = recorded({
+    instructions: [
+      ["@main:", -1, 0],
+      ["  call  add  in: %0, %1  dst: %2", 0, 1],
+      ["  call  mul  in: %2, %1  dst: %3", 1, 2],
+      ["  ret   %3", 2, 3],
+      ["", -1, 0],
+      ["@loop:", -1, 0],
+      ["  call  add  in: %0, %1  dst: %0", 3, 5],
+      ["  goto  3", 4, 6],
+    ],
+  });
+  const uses = new Uses(run);
+  assert.deepEqual(uses.of([1]), [2, 1, 3]);
+  assert.deepEqual(uses.of([0, 1]), [0, 1, 2, 3]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((register) => uses.isRead(register, 1)),
+    [false, true, true, true],
+  );
+  // The function jumps back: what was read may be read again.
+  assert.equal(uses.isRead(1, 4), true);
+  assert.equal(uses.isRead(3, 4), false);
+});
+
+test("registers come in groups: of the step, new ones, live ones, the rest", () => {
+  const groups = grouped(
+    [0, 1, 2, 3, 4, 5],
+    [4, 1],
+    (register) => (register >= 4 ? register : -1),
+    (register) => register === 2,
+  );
+  assert.deepEqual(groups, [
+    ["step", [1, 4]],
+    ["changed", [5]],
+    ["live", [2]],
+    ["rest", [0, 3]],
+  ]);
+  const many = Array.from({ length: 100 }, (_, register) => register);
+  const [, changed, live] = grouped(
+    many,
+    [],
+    (register) => register,
+    () => true,
+  );
+  assert.deepEqual(changed?.[1], many.slice(70));
+  assert.deepEqual(live?.[1], many.slice(0, 70));
 });

@@ -5,6 +5,7 @@ import { link, pickable } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
 import { badge, KIND_LOOK, KIND_NAME, symbol } from "#shared/marks";
 import { Dimensions } from "./dimensions";
+import { type GroupName, grouped, UNGROUPED, Uses } from "./register_groups";
 import { settle } from "./settle";
 import type { FrameState, StepBy } from "./state";
 
@@ -16,6 +17,9 @@ export interface Options {
   /** New values are lit up for a moment. */
   readonly isFlashing: boolean;
   readonly chosen: string;
+  /** The instructions of the step that is next. */
+  readonly next: readonly number[];
+  readonly redraw: () => void;
   readonly onChoose: (key: string) => void;
   readonly onLine: (line: number) => void;
 }
@@ -67,9 +71,14 @@ export class Registers {
   private kept = new Map<string, Kept>();
   private readonly dimensions = new Dimensions();
   private run: Run | undefined;
+  private uses: Uses | undefined;
+  private isRestOpen = false;
 
   draw(run: Run, frames: readonly FrameState[], options: Options): HTMLElement {
-    if (run !== this.run) this.kept = new Map();
+    if (run !== this.run) {
+      this.kept = new Map();
+      this.uses = new Uses(run);
+    }
     this.run = run;
     const used = new Map<string, Kept>();
     settle(this.table, this.rows(run, frames, options, used));
@@ -89,17 +98,57 @@ export class Registers {
       body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, words)));
       body.push(...this.dimensions.draw(run, frame, depth, options.onLine));
       const listed = this.listedOf(info.registers, options.by === "instruction");
-      const [first, last] = shownPart(listed, frame);
-      body.push(...left(first, "before"));
-      for (const index of listed.slice(first, last)) {
-        const register = info.registers[index];
-        if (register) body.push(...this.rowsOf(run, { depth, index, frame, register }, options, used));
-      }
-      body.push(...left(listed.length - last, "behind"));
+      const make = (registers: readonly number[]) => {
+        const [first, last] = shownPart(registers, frame);
+        const rows = registers.slice(first, last).flatMap((index) => {
+          const register = info.registers[index];
+          return register ? this.rowsOf(run, { depth, index, frame, register }, options, used) : [];
+        });
+        return [...left(first, "before"), ...rows, ...left(registers.length - last, "behind")];
+      };
+      const isLong = listed.length > UNGROUPED;
+      body.push(...(isLong ? this.groups(listed, frame, depth === newest, options, make) : make(listed)));
     }
     const older = `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`;
     const rest = newest >= FRAMES_SHOWN ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, older))] : [];
     return [headRow(), ...body, ...legendRow(body), ...rest];
+  }
+
+  private groups(
+    listed: readonly number[],
+    frame: FrameState,
+    isTop: boolean,
+    options: Options,
+    make: (registers: readonly number[]) => readonly HTMLElement[],
+  ): HTMLElement[] {
+    const { uses } = this;
+    const step = uses?.of(isTop ? options.next : [frame.pc]) ?? [];
+    const isWritten = (register: number) => (frame.registers[register] ?? -1) >= 0;
+    const newTime = (register: number) => {
+      const time = isWritten(register) ? (frame.times[register] ?? -1) : -1;
+      return time > options.newAfter ? time : -1;
+    };
+    const groups = grouped(
+      listed,
+      step,
+      newTime,
+      (register) => isWritten(register) && (uses?.isRead(register, frame.pc) ?? false),
+    );
+    return groups.flatMap(([name, registers]) => {
+      if (!registers.length) return [];
+      const head = name === "rest" ? this.restRow(registers.length, options) : groupRow(GROUP_WORDS[name]);
+      return name === "rest" && !this.isRestOpen ? [head] : [head, ...make(registers)];
+    });
+  }
+
+  private restRow(count: number, options: Options): HTMLElement {
+    const toggle = () => {
+      this.isRestOpen = !this.isRestOpen;
+      options.redraw();
+    };
+    const words = `${this.isRestOpen ? "▾" : "▸"} ${count.toLocaleString("en")} not written yet, or not read again`;
+    const state = { "aria-expanded": String(this.isRestOpen), data: { focus: "rest" }, click: toggle };
+    return groupRow(el("button", { type: "button", class: "link", ...state }, words));
   }
 
   private listedOf(registers: readonly Register[], isAll: boolean): readonly number[] {
@@ -127,6 +176,16 @@ export class Registers {
     used.set(key, entry);
     return entry.rows;
   }
+}
+
+const GROUP_WORDS: Readonly<Record<Exclude<GroupName, "rest">, string>> = {
+  step: "this step reads and writes",
+  changed: "changed",
+  live: "live: read again",
+};
+
+function groupRow(words: Child): HTMLElement {
+  return el("tr", { class: "group" }, el("td", { colspan: 5, class: "muted" }, words));
 }
 
 function isNewIn(run: Run, { frame, index }: Row, options: Options): boolean {

@@ -104,7 +104,18 @@ export class Side {
     }
     const { by, newAfter, chosen, run } = stepping;
     const onLine = (line: number) => line && this.asks.revealLine(line);
-    return this.registers.draw(run, frames, { by, newAfter, isFlashing, chosen, onChoose: this.asks.choose, onLine });
+    const { choose, redraw } = this.asks;
+    const next = stepping.nextInstructions;
+    return this.registers.draw(run, frames, {
+      by,
+      newAfter,
+      isFlashing,
+      chosen,
+      next,
+      redraw,
+      onChoose: choose,
+      onLine,
+    });
   }
 
   private valuePane(stepping: Stepping, frames: readonly FrameState[]): Child {

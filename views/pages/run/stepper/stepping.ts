@@ -10,6 +10,8 @@ export type Outcome =
   | { readonly kind: "moved"; readonly from: number }
   | { readonly kind: "need"; readonly to: number; readonly command: "at" | "continue" | "continue_back" };
 
+// Of a step with more instructions only the first ones count for what it reads and writes.
+const MOST_NEXT = 64;
 const STAY: Outcome = { kind: "stay" };
 
 export class Stepping {
@@ -49,6 +51,19 @@ export class Stepping {
   /** Whether no later time may be shown. */
   get isLast(): boolean {
     return this.at >= this.allowed(this.run.total);
+  }
+
+  /** The instructions of the step that is next: those up to the next binding of the frame, or one. */
+  get nextInstructions(): readonly number[] {
+    const found: number[] = [];
+    const depth = this.state.event(this.at)?.[3];
+    for (let time = this.at; found.length < MOST_NEXT; time += 1) {
+      const event = this.state.event(time);
+      if (!event || (event[3] ?? 0) < (depth ?? 0) || (time > this.at && event[3] === depth && event[4])) break;
+      if (event[3] === depth) found.push(event[1]);
+      if (this.by === "instruction") break;
+    }
+    return found;
   }
 
   get frames(): readonly FrameState[] {
