@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from relax_core.analysis.layers.repeats import Repeat, find_repeats
+from relax_core.analysis.layers.repeats import OUTSIDE, Repeat, find_repeats
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -53,13 +53,22 @@ def layers_of(bindings: Sequence[Node], type_words: Callable[[Var], str]) -> tup
         outer.append(names)
         if isinstance(binding, VarBinding | MatchCast):
             place_of[binding.var] = place
-    return tuple(_named(repeat, outer) for repeat in find_repeats(labels, uses))
+    return tuple(_named(repeat, outer) for repeat in find_repeats(labels, uses, _numbers(outer)))
+
+
+def _numbers(outer: Sequence[Sequence[str]]) -> list[str]:
+    """Return for each binding the first number in the names of its weights, or in those of the bindings before it."""
+    found: list[str] = []
+    for names in outer:
+        known = next((match[0] for name in names if (match := _NUMBER.search(name))), found[-1] if found else "")
+        found.append(known)
+    return found
 
 
 def _described(
     binding: Node, place_of: Mapping[Var, int], type_words: Callable[[Var], str]
 ) -> tuple[Hashable, list[int], list[str]]:
-    """Return what a binding is, the places of the bindings that it uses, and the names that it has from outside."""
+    """Return what a binding is, the places of the variables that it uses, and the names of those from outside."""
     if not isinstance(binding, VarBinding | MatchCast):
         return id(binding), [], []
     label: list[Hashable] = [type(binding), type_words(binding.var)]
@@ -69,12 +78,11 @@ def _described(
     while stack:
         item = stack.pop()
         if isinstance(item, Var):
-            if item in place_of:
-                used.append(place_of[item])
-                label.append("used")
-            else:
+            # A weight has another value in each copy, and the first copy takes a parameter where others take a result.
+            label.append(type_words(item))
+            used.append(place_of.get(item, OUTSIDE))
+            if item not in place_of:
                 names.append(item.name)
-                label.append(("outer", type_words(item)))
         elif isinstance(item, Expr):
             label.append(_word(item))
             stack += () if isinstance(item, ShapeExpr) else reversed(children(item))

@@ -13,6 +13,8 @@ import numpy as np
 
 _Run: TypeAlias = tuple[int, int, int]
 """Items from the first to before the second are equal to those that come `period` later, the third number."""
+OUTSIDE: Final = -1
+"""The place of what is no item: each copy may use another one of these."""
 SHORTEST: Final = 4
 """A shorter part is no layer."""
 _LONGEST: Final = 2000
@@ -36,15 +38,18 @@ class Repeat:
         return self.start + self.length * self.count
 
 
-def find_repeats(labels: Sequence[Hashable], uses: Sequence[Sequence[int]]) -> tuple[Repeat, ...]:
+def find_repeats(
+    labels: Sequence[Hashable], uses: Sequence[Sequence[int]], numbers: Sequence[str] = ()
+) -> tuple[Repeat, ...]:
     """Return what repeats, in order and without overlap; the longest stretches are looked for first.
 
     Args:
         labels: what each item is. Items of which no other is equal have a label of their own.
-        uses: for each item the earlier items that it uses, in an order that goes with its label.
+        uses: for each item the earlier items that it uses, or `OUTSIDE`, in an order that goes with its label.
+        numbers: what may count the copies, for each item. Of cuts that are as good, one is made where it changes.
     """
-    numbers: dict[Hashable, int] = {}
-    codes = np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
+    code_of: dict[Hashable, int] = {}
+    codes = np.array([code_of.setdefault(label, len(code_of)) for label in labels], np.int64)
     found: list[Repeat] = []
     ranges = [(0, len(codes))]
     while ranges:
@@ -53,7 +58,7 @@ def find_repeats(labels: Sequence[Hashable], uses: Sequence[Sequence[int]]) -> t
         if run is None:
             continue
         start, end, period = run[0] + first, run[1] + first + run[2], run[2]
-        repeat = _aligned((start, end, period), uses) if period >= SHORTEST else None
+        repeat = _aligned((start, end, period), uses, numbers) if period >= SHORTEST else None
         if repeat is not None:
             found.append(repeat)
             start, end = repeat.start, repeat.end
@@ -80,12 +85,14 @@ def _runs(is_equal: "np.ndarray[Any, np.dtype[np.bool_]]") -> Iterator[tuple[int
     return zip(np.flatnonzero(steps == 1).tolist(), np.flatnonzero(steps == -1).tolist(), strict=True)
 
 
-def _aligned(run: _Run, uses: Sequence[Sequence[int]]) -> Repeat | None:
+def _aligned(run: _Run, uses: Sequence[Sequence[int]], numbers: Sequence[str]) -> Repeat | None:
     """Cut a run into copies where few values go from one copy to the next, and drop the copies that differ."""
     first, end, period = run
     crossing = _crossing(run, uses)
     # The boundary behind the first copy counts: what the first one reads may come from elsewhere.
-    starts = sorted(range(first, first + period), key=lambda place: (crossing[place + period - first], place))
+    inside = [0 < place < len(numbers) and numbers[place - 1] == numbers[place] for place in range(first, end)]
+    order = [(crossing[place + period - first], inside[place - first], place) for place in range(first, first + period)]
+    starts = [place for *_, place in sorted(order)]
     found = [(_equal_count(start, (end - start) // period, period, uses), start) for start in starts[:_STARTS]]
     count, start = max(found, key=lambda item: item[0])
     return Repeat(start, period, count) if count >= _FEWEST else None
@@ -132,4 +139,4 @@ def _is_same_use(now: int, then: int, start: int, begin: int, period: int) -> bo
     if begin - period == start and now < begin:
         # What the second copy takes of the first one, the first one takes from before.
         return then < start
-    return now - then == period
+    return then >= 0 and now - then == period

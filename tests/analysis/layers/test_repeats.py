@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relax_core.analysis.layers.repeats import SHORTEST, Repeat, find_repeats
+from relax_core.analysis.layers.repeats import OUTSIDE, SHORTEST, Repeat, find_repeats
 from tests.counting import lines_of
 
 Item = tuple[str, tuple[int, ...]]
@@ -82,3 +82,23 @@ def test_the_time_is_linear_in_the_number_of_copies() -> None:
         return lines_of(lambda: find_repeats(*given))
 
     assert cost(320) / cost(80) < 5
+
+
+def test_of_cuts_that_are_as_good_one_is_made_where_the_number_of_the_weights_changes() -> None:
+    body = ["conv", "bias", "add", "norm", "silu"]
+    labels = ["wide conv", *(body * 6)[1:]]
+    uses = [[OUTSIDE], *([place] for place in range(len(labels) - 1))]
+    numbers = [str(place // len(body)) for place in range(len(labels))]
+    assert find_repeats(labels, uses) == (Repeat(1, 5, 5),)
+    assert find_repeats(labels, uses, numbers) == (Repeat(5, 5, 5),)
+
+
+def test_the_first_copy_may_take_from_outside_what_others_take_of_the_copy_before() -> None:
+    labels = ["transpose", "matmul", "add", "relu"] * 4
+    uses = [[OUTSIDE], [OUTSIDE, 0], [1, OUTSIDE], [2]]
+    for _ in range(3):
+        at = len(uses)
+        uses += [[OUTSIDE], [at - 1, at], [at + 1, OUTSIDE], [at + 2]]
+    assert find_repeats(labels, uses) == (Repeat(0, 4, 4),)
+    uses[9] = [OUTSIDE, 8]
+    assert find_repeats(labels, uses) != (Repeat(0, 4, 4),)
