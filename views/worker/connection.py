@@ -70,6 +70,16 @@ def ask(request: Request[R]) -> R | Failure:
     return reply
 
 
+def known_reply(request: Request[R]) -> R | None:
+    """Return the reply that is kept for a request, without asking the worker."""
+    return holding().replies.get(request)
+
+
+def keep_reply(request: Request[R], reply: R) -> None:
+    """Keep a reply that was completed here, in place of the one that the worker gave."""
+    holding().replies.keep(request, reply)
+
+
 def later(request: Request[R], read: Callable[[R], str]) -> Callable[[], str]:
     """Return what a download button calls once it is pressed, so that a page need not wait for a file that few save.
 

@@ -16,14 +16,12 @@ from views.shell.failures import show_failure, show_problems
 from views.shell.heights import pane_height
 from views.state.session import select, state
 from views.widgets.diff.component import diff
-from views.worker.connection import ask
+from views.worker.connection import ask, keep_reply, known_reply
 from views.worker.program import given_program
 
 _TEXT: Final = "kernels.schedule.text"
 _TIMED: Final = "kernels.schedule.timed"
 """Of what the table was asked for: the kernel, its sizes and the schedule."""
-_THEIRS: Final = "kernels.schedule.theirs"
-"""The last table, with apache-tvm's times, and what it was asked for with."""
 _HELP: Final = "Split, reorder, vectorize and so on: apply steps of your own to this kernel, and time it behind each"
 _WORDS: Final = (
     "One step a line, in TVM's words: `Split`, `Fuse`, `Reorder`, `Vectorize`, `Unroll`, `Parallel`, `CacheWrite`, "
@@ -87,17 +85,19 @@ def show_schedule(view: KernelView) -> None:
 
 def _timed(asked: ScheduleOf) -> ScheduleTable | Failure:
     """Return the table with apache-tvm's times, which are measured once for what is asked."""
-    known: tuple[ScheduleOf, ScheduleTable] | None = st.session_state.get(_THEIRS)
-    if known is not None and known[0] == asked:
-        return known[1]
+    if (known := known_reply(asked)) is not None:
+        return known
     tvm = installed_tvm()
-    found = ask(msgspec.structs.replace(asked, tvm="" if tvm is None else tvm.words))
+    for_tvm = msgspec.structs.replace(asked, tvm="" if tvm is None else tvm.words)
+    found = ask(for_tvm)
     if isinstance(found, Failure):
         return found
     place = st.empty()
     found = beside_tvm(found, tvm, lambda words: place.caption(prose(words)))
     place.empty()
-    st.session_state[_THEIRS] = asked, found
+    # What was handed to apache-tvm is large, and of no more use.
+    keep_reply(for_tvm, found)
+    keep_reply(asked, found)
     return found
 
 
