@@ -122,13 +122,17 @@ class ScopedPrinter:
 
     def _declare(self, stmt: DeclBuffer) -> str:
         """Where `T.alloc_buffer` makes a buffer of a block, a declared one without a pointer has memory of its own."""
-        is_unknown = isinstance(stmt.pointer, Intrinsic) and stmt.pointer.name == UNKNOWN_POINTER
+        is_unknown = _is_of_unknown_memory(stmt)
         is_allocated = stmt.pointer is None and self.buffers.spelling.alloc_buffer != ALLOC_BUFFER
         call = ALLOC_BUFFER if is_allocated else "Buffer" if is_unknown else "decl_buffer"
         shown = f"T.{call}({self.buffers.given(stmt.buffer)}"
         if stmt.pointer is not None and not is_unknown:
             shown += f", data={self.scalars.show(stmt.pointer)}"
         return f"{shown}{_annotations(stmt)})"
+
+
+def _is_of_unknown_memory(stmt: DeclBuffer) -> bool:
+    return isinstance(stmt.pointer, Intrinsic) and stmt.pointer.name == UNKNOWN_POINTER
 
 
 def _annotations(stmt: Allocate | DeclBuffer) -> str:
@@ -351,12 +355,18 @@ class PrimFuncPrinter:
         for word, regions in (("reads", block.reads), ("writes", block.writes)):
             if regions is not None:
                 lines.append(f"T.{word}({', '.join([self.buffers.region(item) for item in regions])})")
+        body = block.body
+        while block.annotations and isinstance(body, DeclBuffer) and _is_of_unknown_memory(body):
+            # The annotations may name it.
+            lines.append(self.emitter.mark(body, self._scoped().line(body)))
+            self.buffers_by_name[body.buffer.name] = body.buffer
+            body = body.body
         if block.annotations:
             lines.append(f"T.{self.spelling.block_attr}({attributes(self._named(block.annotations))})")
         text = indent.join(lines) + self._allocations(block, indent)
         if block.init is not None:
             text += f"{indent}with T.init():{self._lines(block.init, indent + INDENT)}"
-        return text + self._lines(block.body, indent)
+        return text + self._lines(body, indent)
 
     def _named(self, attrs: Attrs) -> Attrs:
         """Replace the buffers that annotations list by their names here."""

@@ -171,3 +171,33 @@ class M:
     old = rc.script(module, spelling="2022")
     assert "split_1 = split(x)" in old
     assert rc.structural_equal(rc.parse(old), module)
+
+
+ANNOTATED = """# from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.sblock("first"):
+            vi = T.axis.spatial(4, i)
+            C = T.Buffer((4,), "float32")
+            T.sblock_attr({"layout_free_placeholders": [C]})
+            B[vi] = A[vi]
+    for i in range(4):
+        with T.sblock("second"):
+            vi = T.axis.spatial(4, i)
+            C = T.Buffer((4,), "float32")
+            T.sblock_attr({"layout_free_placeholders": [C]})
+            B[vi] = B[vi] + A[vi]
+"""
+
+
+@pytest.mark.parametrize("spelling", ["2026", "2025", "2023", "2022"])
+def test_a_buffer_stands_before_the_annotation_that_names_it(spelling: Spelling) -> None:
+    text = print_module(parse_text(ANNOTATED, "annotated.py").modules[0], spelling=spelling).text
+    lines = [line.strip() for line in text.splitlines()]
+    declared = [at for at, line in enumerate(lines) if line.startswith("C") and "T.Buffer(" in line]
+    assert len(declared) == 2
+    for at in declared:
+        assert f"[{lines[at].split(' =')[0]}]" in lines[at + 1]
+    assert parse_text(text, "again.py").diagnostics == ()
