@@ -43,6 +43,7 @@ TABLES = (
     "vm_calls",
     "vm_scalars",
     "calls",
+    "small_calls",
     "first_calls",
     "transformer",
     "text",
