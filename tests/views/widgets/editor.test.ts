@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Problem } from "#generated/models";
 import { endOfBlock } from "../../../views/widgets/editor/folding";
+import { mendable } from "../../../views/widgets/editor/places";
 import { indentAfter, replacement, withLineFeeds } from "../../../views/widgets/editor/text_view";
 
 const TEXT = ["def f():", "    if x:", "        y", "", "    z", "", "g"];
@@ -32,4 +34,30 @@ test("one text becomes another by the smallest change", () => {
     assert.ok(insert.length <= Math.max(0, after.length - before.length) + 2);
   }
   assert.equal(withLineFeeds("a\r\nb\rc\n"), "a\nb\nc\n");
+});
+
+test("errors that know their mend are mended in the order of the text, of two that overlap the first", () => {
+  const problem = (line: number, column: number, end: number, more: Partial<Problem> = {}): Problem =>
+    ({
+      severity: "error",
+      line,
+      column,
+      end_line: line,
+      end_column: end,
+      fix: `${line}:${column}`,
+      ...more,
+    }) as Problem;
+  const problems = [
+    problem(7, 9, 12),
+    problem(2, 5, 9),
+    problem(2, 8, 11),
+    problem(2, 9, 12),
+    problem(3, 1, 2, { severity: "warning" }),
+    problem(4, 1, 2, { fix: "" }),
+    problem(5, 1, 2, { end_line: 6 }),
+  ];
+  assert.deepEqual(
+    mendable(problems).map((item) => item.fix),
+    ["2:5", "2:9", "7:9"],
+  );
 });

@@ -28,7 +28,7 @@ class Editor {
   private readonly head = el("div", { class: "ph" });
   private readonly problems = new Problems(
     (line, column) => this.goTo(line, column),
-    (problem) => this.mend(problem),
+    (problems) => this.mend(problems),
   );
   private readonly reportText = laterOrOnLeaving(CHANGE_DELAY, () => this.report({ kind: "text" }));
   private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());
@@ -139,9 +139,9 @@ class Editor {
   }
 
   // Places are those of the text that Python has seen: of another one nothing is replaced, and the answer is on its way.
-  private mend(problem: Problem): void {
+  private mend(problems: readonly Problem[]): void {
     if (!this.placed || this.text.isReadonly) return;
-    this.text.replace(problem, problem.fix);
+    this.text.replace(problems);
     this.submit();
   }
 

@@ -54,6 +54,18 @@ export function bySeverity(problems: readonly Problem[]): readonly (readonly [Pr
   return numbered.sort(([a], [b]) => RANK.indexOf(a.severity) - RANK.indexOf(b.severity));
 }
 
+/** The errors that know their mend, in the order of the text; of two that overlap the first. */
+export function mendable(problems: readonly Problem[]): readonly Problem[] {
+  const known = problems.filter((item) => item.fix && item.severity === "error" && item.line === item.end_line);
+  const ordered = [...known].sort((a, b) => a.line - b.line || a.column - b.column);
+  const found: Problem[] = [];
+  for (const item of ordered) {
+    const last = found.at(-1);
+    if (!last || last.line < item.line || last.end_column <= item.column) found.push(item);
+  }
+  return found;
+}
+
 /** How many problems there are of each severity that there is. */
 export function counts(problems: readonly Problem[]): readonly (readonly [Severity, number])[] {
   return RANK.map((severity) => [severity, problems.filter((p) => p.severity === severity).length] as const).filter(

@@ -1,11 +1,11 @@
 // The list of problems below the text.
 
 import type { Elsewhere, Problem } from "#generated/models";
-import { link, pickable } from "#shared/controls";
+import { button, link, pickable } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
 import { explains } from "#shared/explain";
 import { severitySign } from "#shared/marks";
-import { bySeverity, counts } from "./places";
+import { bySeverity, counts, mendable } from "./places";
 
 export class Problems {
   readonly head = el("div", { class: "ph top wraps" });
@@ -14,10 +14,10 @@ export class Problems {
   private opened = -1;
   private isWithheld = false;
 
-  /** `mend` puts what is known to mend a problem in its place. */
+  /** `mend` puts what is known to mend problems in their places. */
   constructor(
     private readonly goTo: (line: number, column: number) => void,
-    private readonly mend: (problem: Problem) => void,
+    private readonly mend: (problems: readonly Problem[]) => void,
   ) {}
 
   show(problems: readonly Problem[]): void {
@@ -44,6 +44,7 @@ export class Problems {
       el("b", {}, "Problems"),
       chips.length ? chips : el("span", { class: "n" }, this.isWithheld ? "held back" : "none"),
       el("span", { class: "sp" }),
+      this.allButton(),
       el("span", { class: "note-keys" }, keys),
     );
     const rows = bySeverity(this.problems).map(([problem, i]) => this.row(problem, i));
@@ -75,10 +76,16 @@ export class Problems {
     return link("A program that has it", explains([code]), { data: { code } });
   }
 
+  private allButton(): Child {
+    const known = mendable(this.problems);
+    const title = "Every error that knows its mend; Ctrl Z takes all of them back";
+    return known.length > 1 ? button(`Fix all ${known.length}`, "t", "", () => this.mend(known), { title }) : "";
+  }
+
   private fixButton(problem: Problem): HTMLElement {
     const mend = (event: Event) => {
       event.stopPropagation();
-      this.mend(problem);
+      this.mend([problem]);
     };
     return link(`Replace with ${problem.fix}`, mend, { data: { fix: problem.fix } });
   }

@@ -194,13 +194,20 @@ export class TextView {
     });
   }
 
-  /** Replaces what lies between two places, as one step of the user. */
-  replace(place: Pick<Problem, "line" | "column" | "end_line" | "end_column">, insert: string): void {
-    const from = this.placeOf(place.line, place.column);
-    const to = this.placeOf(place.end_line, place.end_column);
+  /** Puts the mends of problems, which are ordered and apart, in their places, as one step of the user. */
+  replace(problems: readonly Pick<Problem, "line" | "column" | "end_line" | "end_column" | "fix">[]): void {
+    const changes = this.view.state.changes(
+      problems.map((item) => ({
+        from: this.placeOf(item.line, item.column),
+        to: this.placeOf(item.end_line, item.end_column),
+        insert: item.fix,
+      })),
+    );
+    const [first] = problems;
+    const caret = first ? changes.mapPos(this.placeOf(first.end_line, first.end_column), 1) : 0;
     this.view.dispatch({
-      changes: { from, to, insert },
-      selection: { anchor: from + insert.length },
+      changes,
+      selection: { anchor: caret },
       annotations: [isolateHistory.of("full")],
       userEvent: "input.fix",
     });

@@ -1,0 +1,46 @@
+"""Mends of errors on the Source page: one by one, all at once, and taken back."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import Mode, OpenPage
+from tests.views.pages import assert_accessible
+from views.state.address import to_address
+from views.state.selection import screen
+
+WRONG = """\
+@R.function
+def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+    y = R.nn.softmox(x)
+    z = R.multipli(y, y)
+    return z
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("mode", "width"), [("light", 1440), ("dark", 760)])
+def test_all_errors_that_know_their_mend_are_mended_at_once(
+    open_page: OpenPage, app_url: str, mode: Mode, width: int
+) -> None:
+    page = open_page(width, 900, mode)
+    page.goto(f"{app_url}/?{urlencode(to_address(screen(text=WRONG)))}")
+    text = page.get_by_role("textbox", name="Program text")
+    every = page.get_by_role("button", name="Fix all 2")
+    expect(every).to_be_visible()
+    assert_accessible(page, width)
+    every.click()
+    expect(text).to_contain_text("R.nn.softmax(x)")
+    expect(text).to_contain_text("R.multiply(y, y)")
+    expect(page.get_by_text("Well-formed")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Fix all"))).to_have_count(0)
+    text.press("Control+z")
+    expect(text).to_contain_text("R.nn.softmox(x)")
+    expect(text).to_contain_text("R.multipli(y, y)")
+    expect(every).to_be_visible()
+    page.get_by_role("button", name="Replace with R.multiply").click()
+    expect(text).to_contain_text("R.multiply(y, y)")
+    expect(text).to_contain_text("R.nn.softmox(x)")
+    expect(every).to_have_count(0)
