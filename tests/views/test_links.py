@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,14 +28,56 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SCREEN = KeptScreen({"sample": "relax/mlp.py", "seed": 7}, {"source": ("a", "b")}, b"inputs")
 
 
-def test_a_screen_is_found_by_its_link_until_it_ends(tmp_path: Path) -> None:
-    file = tmp_path / "deep" / "links.sqlite"
+@pytest.fixture(params=["file", "folder"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Where links are kept: a file that is not there yet, or a folder, which its operator has made."""
+    if request.param == "folder":
+        (tmp_path / "links").mkdir(mode=0o700)
+        return tmp_path / "links"
+    return tmp_path / "deep" / "links.sqlite"
+
+
+def test_a_screen_is_found_by_its_link_until_it_ends(place: Path) -> None:
+    file = place
     link = keep(SCREEN, file, NOW)
     assert link.until == NOW + timedelta(days=DAYS)
     assert find(link.name, file, NOW + timedelta(days=DAYS - 1)) == SCREEN
     assert find(link.name, file, NOW + timedelta(days=DAYS + 1)) is None
     assert keep(SCREEN, file, NOW).name == link.name
-    assert file.stat().st_mode & 0o077 == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (file, *file.parent.rglob("*")))
+    later = NOW + timedelta(days=DAYS + 1)
+    assert keep(KeptScreen({"seed": 8}), file, later).name != link.name
+    assert find(link.name, file, NOW) is None
+
+
+def test_a_folder_gives_what_belongs_to_links_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "links"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(b"secret" * 10)
+    (folder / "README").write_text("The operator's.")
+    link = keep(SCREEN, folder, NOW)
+    for name in ("../secret", "README", f"./{link.name}", link.name.upper(), "." * 16, "../links/" + "a" * 7):
+        assert find(name, folder, NOW) is None
+    (folder / link.name).write_bytes((folder / link.name).read_bytes()[:-1])
+    assert find(link.name, folder, NOW) is None
+    (folder / link.name).write_bytes(b"")
+    assert find(link.name, folder, NOW) is None
+    assert keep(SCREEN, folder, NOW) == link
+    assert find(link.name, folder, NOW) == SCREEN
+    assert sorted(path.name for path in folder.iterdir()) == sorted(("README", link.name))
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved" / "README")
+    with pytest.raises(LinkError, match="cannot be used"):
+        keep(SCREEN, folder, NOW)
+
+
+def test_servers_that_share_a_folder_lose_no_link(tmp_path: Path) -> None:
+    screens = [KeptScreen({"seed": number}) for number in range(24)]
+    with ThreadPoolExecutor(6) as servers:
+        asked = [servers.submit(keep, item, tmp_path, NOW) for item in screens * 3]
+        links = [item.result() for item in asked]
+    assert [find(link.name, tmp_path, NOW) for link in links] == screens * 3
+    assert len(list(tmp_path.iterdir())) == len(screens)
 
 
 def test_other_names_and_damaged_screens_are_not_found(tmp_path: Path) -> None:
@@ -51,8 +94,8 @@ def test_other_names_and_damaged_screens_are_not_found(tmp_path: Path) -> None:
         find(link.name, file, NOW)
 
 
-def test_the_oldest_make_room_and_what_is_too_large_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "links.sqlite"
+def test_the_oldest_make_room_and_what_is_too_large_is_refused(place: Path) -> None:
+    file = place
     noise = random.Random(0)
     links = [
         keep(KeptScreen({"sample": str(day)}, {}, noise.randbytes(1000)), file, NOW + timedelta(days=day), 2500)

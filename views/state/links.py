@@ -16,8 +16,11 @@ from typing import Final
 
 import msgspec
 
+from views.state import link_folder
+
 VARIABLE: Final = "RELAXSCOPE_LINKS"
-"""Environment variable with the file of the links; `off` or nothing for no links."""
+"""Environment variable with the file of the links, or with a folder that several servers share; `off` or nothing for no
+links."""
 DAYS_VARIABLE: Final = "RELAXSCOPE_LINK_DAYS"
 """Environment variable with the number of days that a link is kept."""
 DAYS: Final = 90
@@ -58,7 +61,10 @@ class KeptLink(msgspec.Struct, frozen=True):
 
 
 def links_file(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the file of the links, by default in the user's directory for data; `None` if links are switched off."""
+    """Return the file or folder of the links, by default a file in the user's directory for data.
+
+    `None` if links are switched off.
+    """
     chosen = environment.get(VARIABLE)
     if chosen is not None and chosen.strip().lower() in _OFF:
         return None
@@ -80,7 +86,7 @@ def days_kept(environment: Mapping[str, str] = os.environ) -> int:
 def keep(screen: KeptScreen, file: Path, now: datetime | None = None, most: int = LARGEST_STORE) -> KeptLink:
     """Keep a screen, from now on for as long as links are kept, and return its link.
 
-    All screens together have at most as many bytes.
+    All screens together have at most as many bytes. `file` is a folder if there is one of that name.
 
     Raises:
         LinkError: it is too large, or the file cannot be written.
@@ -91,6 +97,10 @@ def keep(screen: KeptScreen, file: Path, now: datetime | None = None, most: int 
         raise LinkError(f"this screen has {size} with its inputs, and a link holds {LARGEST_SCREEN >> 20} MB")
     made = now or datetime.now(UTC)
     link = KeptLink(_name(content), made + timedelta(days=days_kept()))
+    if file.is_dir():
+        with _said("folder"):
+            link_folder.put(file, link.name, content, made.timestamp(), link.until.timestamp(), most)
+        return link
     with _opened(file) as store:
         store.execute("DELETE FROM screens WHERE until < ?", (made.timestamp(),))
         row = (link.name, made.timestamp(), link.until.timestamp(), content)
@@ -108,9 +118,19 @@ def find(name: str, file: Path, now: datetime | None = None) -> KeptScreen | Non
     if len(name) != NAME_LENGTH or not file.exists():
         return None
     at = (now or datetime.now(UTC)).timestamp()
+    content = _from_folder(file, name, at) if file.is_dir() else _from_file(file, name, at)
+    return None if content is None or _name(content) != name else _unpacked(content)
+
+
+def _from_folder(folder: Path, name: str, at: float) -> bytes | None:
+    with _said("folder"):
+        return link_folder.get(folder, name, at)
+
+
+def _from_file(file: Path, name: str, at: float) -> bytes | None:
     with _opened(file) as store:
         row = store.execute("SELECT content FROM screens WHERE name = ? AND until >= ?", (name, at)).fetchone()
-    return None if row is None or _name(row[0]) != name else _unpacked(row[0])
+    return None if row is None else row[0]
 
 
 def _make_room(store: sqlite3.Connection, most: int) -> None:
@@ -126,15 +146,22 @@ def _make_room(store: sqlite3.Connection, most: int) -> None:
 @contextmanager
 def _opened(file: Path) -> Generator[sqlite3.Connection]:
     """Open the file for one transaction; only its owner may read it."""
-    try:
+    with _said("file"):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not file.exists():
             file.touch(mode=0o600)
         with closing(sqlite3.connect(file, timeout=5)) as store, store:
             store.execute(_TABLE)
             yield store
+
+
+@contextmanager
+def _said(place: str) -> Generator[None]:
+    """Say of a fault which place it is of."""
+    try:
+        yield
     except (OSError, sqlite3.Error) as error:
-        raise LinkError(f"the file of the links cannot be used ({error})") from error
+        raise LinkError(f"the {place} of the links cannot be used ({error})") from error
 
 
 def _name(content: bytes) -> str:
