@@ -1,11 +1,13 @@
 """Loads and stores of all lanes at once: in range, of what was written, and watched for races."""
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
+from relax_core.ir.equality import structural_equal
 from relax_core.ir.node import Node
-from relax_core.ir.tir import Buffer
+from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
 from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import Plain, is_array
 from relax_core.simt.findings import text_of
@@ -172,7 +174,7 @@ class Accesses:
     def _stored(self, view: View, index: Plain, value: Value, node: Node, mask: Mask, *, is_atomic: bool) -> None:
         lanes, memory = self._lanes, view.memory
         at = self._elements(view, index)
-        of = self._of_lanes(view, at, node, mask, is_atomic=is_atomic)
+        of = replace(self._of_lanes(view, at, node, mask, is_atomic=is_atomic), keeps_values=_is_own_value(node))
         if not len(of.cells):
             return
         if memory.on_the_way is not None or memory.sources is not None:
@@ -304,3 +306,12 @@ def _at(index: Plain, lane: int) -> object:
         return index
     row = index[lane if len(index) > 1 else 0]
     return row.tolist()
+
+
+def _is_own_value(node: Node) -> bool:
+    """Tell whether a store puts its own value into a cell, as apache-tvm writes it behind a reduction."""
+    match node:
+        case BufferStore(buffer=buffer, indices=indices, value=BufferLoad(buffer=read, indices=at)) if buffer is read:
+            return len(indices) == len(at) and all(map(structural_equal, indices, at))
+        case _:
+            return False

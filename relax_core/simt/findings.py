@@ -194,13 +194,15 @@ def _is_between_blocks(race: Race, grid: Grid) -> bool:
 
 def _why(race: Race, grid: Grid) -> str:
     if race.is_same_value:
-        return "both write the same value"
+        return "both write the same value" if race.hazard == "write after write" else "the cell keeps its own value"
     if _is_between_blocks(race, grid):
         return "nothing orders two blocks of one launch"
     return "both are of one warp, with no barrier between them" if race.is_same_warp else "no barrier is between them"
 
 
 def _hint(race: Race, grid: Grid, code: str) -> str:
+    if code == "GP003" and race.hazard != "write after write":
+        return "it makes no difference to the result"
     if code == "GP003":
         return "it makes no difference to the result; bind or split the loop that makes every thread write all of it"
     if code == "GP002":

@@ -34,6 +34,8 @@ class Access:
     epoch: Array
     warp_epoch: Array
     is_atomic: bool = False
+    keeps_values: bool = False
+    """Whether it stores what each cell held, as `A[i] = A[i]` does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +163,8 @@ class Shadow:
         self._stores, self._atomics, self._reads = (Accessors(count, grid) for _ in range(3))
         self._is_changing = np.zeros(count, np.bool_)
         """Which cells were stored different values since a barrier, though perhaps by one thread."""
+        self._is_changed = np.zeros(count, np.bool_)
+        """Which cells were stored anything but their own value since a barrier."""
         self._waiting: list[Callable[[], Access]] = []
         self._waiting_count = 0
         self.is_written = False
@@ -168,16 +172,16 @@ class Shadow:
 
     def copied(self) -> tuple[Array, ...]:
         """Return what is known of each cell, to come back to; no read may wait."""
-        own = (self.writers.copy(), self._is_changing.copy(), np.asarray(self.is_written))
+        own = (self.writers.copy(), self._is_changing.copy(), self._is_changed.copy(), np.asarray(self.is_written))
         return *own, *self._stores.copied(), *self._atomics.copied(), *self._reads.copied()
 
     def restore(self, kept: tuple[Array, ...]) -> None:
         """Know what was known before."""
         self.forget_reads()
-        self.writers[:], self._is_changing[:] = kept[:2]
-        self.is_written = bool(kept[2])
-        for at, accessors in enumerate((self._stores, self._atomics, self._reads), 1):
-            accessors.restore(kept[3 * at : 3 * at + 3])
+        self.writers[:], self._is_changing[:], self._is_changed[:] = kept[:3]
+        self.is_written = bool(kept[3])
+        for at, accessors in enumerate((self._stores, self._atomics, self._reads)):
+            accessors.restore(kept[4 + 3 * at : 7 + 3 * at])
 
     def forget_reads(self) -> None:
         """Begin anew behind a barrier that every thread reached: no read in front of it meets a write behind it."""
@@ -240,7 +244,8 @@ class Shadow:
 
     def _read(self, access: Access) -> list[Race]:
         # Who stored the only value there is reads that, though another thread stored it too: the last one counts.
-        races = self._races(access, "read after write", self._stores.meets(access, 0), (self._stores, 0))
+        found = self._stores.meets(access, 0)
+        races = self._by_value(access, "read after write", found, (self._stores, 0)) if found.any() else []
         races += self._met(access, "read after write", self._atomics)
         self._reads.note(access, self._number(access.node))
         return races
@@ -254,7 +259,8 @@ class Shadow:
         else:
             races += self._stored(access, is_same)
             races += self._met(access, "write after write", self._atomics)
-        races += self._met(access, "write after read", self._reads)
+        for place in range(self._reads.count):
+            races += self._by_value(access, "write after read", self._reads.meets(access, place), (self._reads, place))
         (self._atomics if access.is_atomic else self._stores).note(access, self._number(access.node))
         self.writers[access.cells] = access.thread
         return races
@@ -264,6 +270,7 @@ class Shadow:
         cells, stores = access.cells, self._stores
         recent = [stores.is_recent(access, place) for place in range(stores.count)]
         is_recent = np.logical_or.reduce(recent) if recent else np.zeros(len(cells), np.bool_)
+        self._is_changed[cells] = is_recent & self._is_changed[cells] if access.keeps_values else True
         if not is_recent.any():
             self._is_changing[cells] = False
             return []
@@ -272,7 +279,7 @@ class Shadow:
         races: list[Race] = []
         for place, found in enumerate(recent):
             others = found & (stores.threads[place, cells] != access.thread)
-            races += self._by_value(access, others, ~is_changing, place)
+            races += self._of_stores(access, others, ~is_changing, place)
         return races
 
     def clash(self, access: Access, is_same: Callable[[], Bools]) -> list[Race]:
@@ -280,14 +287,27 @@ class Shadow:
         if access.is_atomic:
             return []
         others = self._stores.threads[0, access.cells] != access.thread
-        return self._by_value(access, others, is_same(), 0) if others.any() else []
+        return self._of_stores(access, others, is_same(), 0) if others.any() else []
 
-    def _by_value(self, access: Access, found: Bools, kept: Bools, place: int) -> list[Race]:
-        """Return the races of two stores: those that change a value, and those that do not."""
+    def _by_value(self, access: Access, hazard: Hazard, found: Bools, of: tuple[Accessors, int]) -> list[Race]:
+        """Return the races of a read and stores: a cell that was stored its own value alone has that all the time."""
+        if access.is_atomic:
+            return self._races(access, hazard, found, of)
+        return self._split(access, hazard, (found, ~self._is_changed[access.cells]), of)
+
+    def _of_stores(self, access: Access, found: Bools, kept: Bools, place: int) -> list[Race]:
+        """Return the races of two stores."""
+        return self._split(access, "write after write", (found, kept), (self._stores, place))
+
+    def _split(
+        self, access: Access, hazard: Hazard, where: tuple[Bools, Bools], of: tuple[Accessors, int]
+    ) -> list[Race]:
+        """Return races where they are found: those that change a value, and those that keep it."""
+        found, kept = where
         return [
             _with_value(race, is_same_value=same)
             for same in (False, True)
-            for race in self._races(access, "write after write", found & (kept == same), (self._stores, place))
+            for race in self._races(access, hazard, found & (kept == same), of)
         ]
 
 

@@ -47,7 +47,11 @@ def source_lanes(how: str, amount: Plain, width: Plain, lanes: Lanes) -> Array:
 
 
 def shuffled(value: Value, source: Array, mask: Mask, named: Plain, lanes: Lanes) -> tuple[Value, Bools]:
-    """Return the values of other lanes, and which lanes read one that does not take part or that `named` leaves out."""
+    """Return the values of other lanes, and which lanes read one that does not take part or that `named` leaves out.
+
+    A lane behind the last thread of the block has an undefined value as well, but is no fault: apache-tvm reduces over
+    few threads so, and nobody looks at what comes of it.
+    """
     active, own = lanes.full(mask), np.arange(lanes.count)
     is_there = lanes.inside - own + source < lanes.grid.thread_count
     safe = np.where(is_there, source, own)
@@ -56,7 +60,7 @@ def shuffled(value: Value, source: Array, mask: Mask, named: Plain, lanes: Lanes
     lost = active & ~(active[safe] & is_there & (is_named == 1))
     data = lanes_first(data_of(value), lanes.count)[safe]
     undefined = lost if not isinstance(value, Partly) else lost | value.undefined[safe]
-    return with_undefined(data, undefined), lost
+    return with_undefined(data, undefined), lost & is_there
 
 
 def all_reduced(values: Sequence[Value], axes: Sequence[int], combine: Combine, lanes: Lanes) -> tuple[Value, ...]:
