@@ -49,6 +49,7 @@ TABLES = (
     "text",
     "partition",
     "devices",
+    "large_pages",
     "inside",
     "simulated",
 )
