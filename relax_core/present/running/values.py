@@ -143,7 +143,7 @@ class Values:
                 words = f"{shape_text(shape)} {dtype_text(dtype)}"
                 return Value("unwritten", words, "uninitialised", *self._place_of(raw), "nothing was written to it yet")
             case bool() | int() | float() | np.generic():
-                sizes = (value,) if isinstance(value, int) else ()
+                sizes = (value,) if isinstance(value, int) and not isinstance(value, bool) else ()
                 return Value("prim", dtype_text(dtype_name(value)), number(value), long=str(value), sizes=sizes)
             case None:
                 return Value("void", "Tuple()", "void")
