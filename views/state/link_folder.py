@@ -30,9 +30,10 @@ def put(folder: Path, name: str, content: bytes, made: float, until: float, most
         OSError: the folder cannot be written.
     """
     # A file of this kind can be read by its owner alone.
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as file:
-        file.write(_TIMES.pack(made, until) + content)
-    os.replace(file.name, folder / name)
+    handle, path = tempfile.mkstemp(dir=folder, prefix=".")
+    os.close(handle)
+    Path(path).write_bytes(_TIMES.pack(made, until) + content)
+    os.replace(path, folder / name)
     total = 0
     for entry in sorted(_entries(folder), reverse=True):
         total += entry.size
