@@ -21,7 +21,7 @@ def test_a_rewrite_is_set_beside_the_module_before_it(session: Session) -> None:
     assert (view.diff.before_title, view.diff.after_title) == ("Before rewrite 2", "After rewrite 2")
     assert view.problems == ()
     before, after = (
-        "\n".join("".join(token.text for token in side.tokens) for side in sides if side is not None)
+        "\n".join(side.text for side in sides if side is not None)
         for sides in zip(*((row.before, row.after) for row in view.diff.rows), strict=True)
     )
     assert "lv1 = R.add(lv, b1)" in before
