@@ -9,8 +9,8 @@ import argparse
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -129,11 +129,11 @@ def serve(tree: str, lines: IO[str]) -> None:
 @contextmanager
 def files_of(revision: str) -> Generator[Path]:
     """Put the files of a revision into a folder, for as long as that is used."""
-    command = ("git", "-C", str(HERE), "archive", "--format=tar", revision, "relax_core")
+    command = ("git", "-C", str(HERE), "archive", "--format=zip", revision, "relax_core")
     packed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=BytesIO(packed)) as files:
-            files.extractall(folder, filter="data")
+        with zipfile.ZipFile(BytesIO(packed)) as files:
+            files.extractall(folder)
         yield Path(folder)
 
 
