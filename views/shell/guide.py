@@ -118,17 +118,17 @@ def _show_keys() -> None:
 
 def show_asked() -> None:
     """Open what was asked for, if anything was: a document, the paragraph of a code, or what names mean."""
-    path = asked_guide()
-    if path:
-        st.session_state[_CHOSEN] = path
-        _help()
-        return
-    names, about = asked_for()
-    found = paragraph_of(names[0]) if len(names) == 1 and not about else None
-    if found is not None:
-        show_paragraph(found)
-    elif names:
-        explain(names, about)
+    with asked_guide() as path:
+        if path:
+            st.session_state[_CHOSEN] = path
+            _help()
+            return
+    with asked_for() as (names, about):
+        found = paragraph_of(names[0]) if len(names) == 1 and not about else None
+        if found is not None:
+            show_paragraph(found)
+        elif names:
+            explain(names, about)
 
 
 def offer_paragraph(code: str, key: str, label: str = "", *, color: str = "red") -> bool:
