@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 # Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
 import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
-from views.classroom.news.route import CLASS_NEWS
+from views.classroom.news.route import class_news
 from views.lessons.elsewhere import show_elsewhere
 from views.lessons.steps import waits_elsewhere
 from views.manifests import MANIFESTS
@@ -27,7 +27,9 @@ ROOT = Path(__file__).parent
 LOGO = ROOT / "views" / "shell" / "logo.svg"
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    app = st.App(__file__, routes=[CLASS_NEWS], middleware=[Middleware(Headers)])
+    # The pages ask at an address below their own.
+    news = class_news(st.get_option("server.baseUrlPath"))
+    app = st.App(__file__, routes=[news], middleware=[Middleware(Headers)])
 else:
     st.set_page_config(page_title="RelaxScope", page_icon=str(LOGO), layout="wide", initial_sidebar_state="collapsed")
     st.logo(str(LOGO), size="medium")

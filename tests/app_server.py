@@ -17,20 +17,22 @@ START_SECONDS = 60
 
 
 @contextmanager
-def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Generator[str]:
+def serve(cwd: Path, app: Path = APP, python: str = sys.executable, *, base: str = "") -> Generator[str]:
     """Run `streamlit run APP` with the working directory `cwd`; give the address once it answers, stop it at the end.
 
-    `cwd` is also the home directory of the server, so that no setting of the user who runs the tests has a say.
+    `cwd` is also the home directory of the server, so that no setting of the user who runs the tests has a say. The
+    pages are below the path `base`.
 
     Raises:
         RuntimeError: the server ended or did not answer in time; the message holds what it printed.
     """
-    with serve_by((python, "-m", "streamlit", "run", str(app), "--server.port"), cwd) as url:
+    below = ("--server.baseUrlPath", base) if base else ()
+    with serve_by((python, "-m", "streamlit", "run", str(app), *below, "--server.port"), cwd, base) as url:
         yield url
 
 
 @contextmanager
-def serve_by(command: tuple[str, ...], cwd: Path) -> Generator[str]:
+def serve_by(command: tuple[str, ...], cwd: Path, base: str = "") -> Generator[str]:
     """Run a command that starts the app and takes a port as its last argument; see `serve`."""
     port = _free_port()
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("STREAMLIT_")}
@@ -45,7 +47,7 @@ def serve_by(command: tuple[str, ...], cwd: Path) -> Generator[str]:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    url = f"http://127.0.0.1:{port}"
+    url = f"http://127.0.0.1:{port}/{base}".rstrip("/")
     try:
         _wait_until_healthy(url, process, log)
         yield url

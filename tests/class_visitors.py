@@ -82,7 +82,7 @@ class ClassVisitor:
                 return 0.0
             began = time.monotonic()
             connection = http.client.HTTPConnection(self._server.netloc, timeout=LONGEST_SECONDS)
-            connection.request("POST", PATH, json.dumps(self._news["asker"]))
+            connection.request("POST", self._server.path + PATH, json.dumps(self._news["asker"]))
             heard = json.loads(connection.getresponse().read())
             connection.close()
             taken = time.monotonic() - began

@@ -4,20 +4,26 @@ import http.client
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from relax_core.lessons.classroom import Classroom, Destination
+from tests.app_server import serve
 from tests.browser import OpenPage
 from tests.class_visitors import asking, at_once, join_all, open_class, visitors
 from tests.processes import wait_until
 from tests.views.pages import assert_accessible, opened
+from views.classroom.membership import Membership
+from views.classroom.news.component import news_of
 from views.classroom.news.route import PATH
 from views.classroom.store import Store, store
 from views.state.selection import screen
 
 STUDENTS = 8
+ASKED = b'{"role":"member","code":"ZZZZZZ","token":"","lesson":"","step":%b}'
 
 
 def open_projector(page: Page, app_url: str, lesson: str = "What a tensor program is") -> str:
@@ -122,6 +128,23 @@ def test_news_are_told_without_a_run_of_the_page(app_url: str) -> None:
         assert student.shows("A module holds functions")
 
 
+def test_news_are_told_below_the_path_of_a_proxy_as_well(tmp_path: Path) -> None:
+    with serve(tmp_path, base="tools/ir") as url, visitors(url, 2) as (teacher, student):
+        join_all([student], open_class(teacher))
+        teacher.press("classroom.everyone")
+        student.ask()
+        assert student.shows("A module holds functions")
+
+
+def test_a_call_that_comes_while_a_page_is_made_is_news_to_it() -> None:
+    own = Membership("member", "ABCDEF", "me")
+    known = Classroom("ABCDEF", "secret", 0.0, 0.0).heard("me", 0, 0.0)
+    called = known.everyone_to(Destination(lesson="fusion", step=1))
+    page = news_of(called, own, 0.0, call=known.call)
+    assert page.mark != news_of(called, own, 0.0, call=called.call).mark
+    assert news_of(known, own, 0.0, call=known.call).mark == page.mark
+
+
 def told(app_url: str, asked: bytes) -> tuple[int, bytes]:
     """What the server answers to a question for news."""
     connection = http.client.HTTPConnection(urlsplit(app_url).netloc, timeout=60)
@@ -132,7 +155,11 @@ def told(app_url: str, asked: bytes) -> tuple[int, bytes]:
     return answer.status, heard
 
 
-@pytest.mark.parametrize("asked", [b"", b"{}", b"[1]", b"x" * 100_000], ids=["nothing", "no fields", "list", "long"])
+@pytest.mark.parametrize(
+    "asked",
+    [b"", b"{}", b"[1]", b"x" * 100_000, ASKED % b"-1", ASKED % b"100"],
+    ids=lambda asked: asked[-20:].decode() or "nothing",
+)
 def test_what_is_no_question_for_news_is_refused(app_url: str, asked: bytes) -> None:
     assert told(app_url, asked) == (400, b"")
 

@@ -157,10 +157,15 @@ def lead(change: Callable[[Classroom], Classroom]) -> None:
         store().change(known.code, change)
 
 
+def followed() -> int:
+    """Return the last call that this session has followed, 0 for none."""
+    return st.session_state.get(_FOLLOWED, 0)
+
+
 def call_to_follow(known: Classroom) -> Destination | None:
     """Return where the teacher has sent everybody since this session last asked, `None` if nowhere."""
     own = membership()
-    if own is None or own.is_teacher or known.call <= st.session_state.get(_FOLLOWED, 0):
+    if own is None or own.is_teacher or known.call <= followed():
         return None
     st.session_state[_FOLLOWED] = known.call
     return known.sent

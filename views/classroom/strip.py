@@ -60,7 +60,8 @@ def show_strip(page: str) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="class.strip"):
         asker = Asker(found.role, found.code, found.token, *own.shown())
-        news_chip(asker, news_of(known, found, own.now()), key="class.news")
+        # A call that came since the page began is news: `arrive` has not followed it.
+        news_chip(asker, news_of(known, found, own.now(), call=own.followed()), key="class.news")
         if found.is_teacher:
             st.fragment(_teacher_buttons)(page)
         else:

@@ -7,6 +7,7 @@ from relax_core.jit.options import MODES
 from views.state import rules
 
 FIRST_SAMPLE: Final = "seeds/my_ir_module_corrected.py"
+LAST_LESSON_STEP: Final = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class LessonState:
 
     lesson: str = rules.text(60, kept="always")
     """The name of its folder; empty for none."""
-    lesson_step: int = rules.number(0, 99, kept="always")
+    lesson_step: int = rules.number(0, LAST_LESSON_STEP, kept="always")
     """Counted from 1; 0 for none."""
 
 

@@ -1,13 +1,14 @@
 """The chip that tells of the class, and has the page made anew when there are news that concern it."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from relax_core.lessons.classroom import Classroom, spaced
 from relax_core.lessons.projection import clock
 from views.classroom.membership import Membership
+from views.state.shared import LAST_LESSON_STEP
 from views.widgets.channel import channel
 
 ASK_SECONDS: Final = 1.0
@@ -29,7 +30,7 @@ class Asker(msgspec.Struct, frozen=True):
     code: str
     token: str
     lesson: str
-    step: int
+    step: Annotated[int, msgspec.Meta(ge=0, le=LAST_LESSON_STEP)]
 
 
 class NewsModel(msgspec.Struct, frozen=True):
@@ -54,14 +55,14 @@ class NewsAction:
     kind: Literal["news"]
 
 
-def news_of(known: Classroom, own: Membership, now: float) -> News:
-    """Return what to tell a browser of its class."""
+def news_of(known: Classroom, own: Membership, now: float, *, call: int) -> News:
+    """Return what to tell a browser of its class; `call` is the last one that its page has followed, or has to."""
     words = f"Class {spaced(known.code)}"
     if own.is_teacher:
         return News(f"{words}, {len(known.present(now))} here", "led")
     left = known.seconds_left(now)
     is_open = "open" if known.is_open(known.step, now) else "closed"
-    mark = f"{known.call} {len(known.revealed)} {is_open}"
+    mark = f"{call} {len(known.revealed)} {is_open}"
     return News(words if left is None else f"{words}, {clock(left)}", mark)
 
 

@@ -32,9 +32,10 @@ def _news_for(asker: Asker) -> News:
     if known is None or not own.is_in(known):
         return _ENDED
     try:
-        return news_of(store().change(own.code, heard_from(own, asker.lesson, asker.step, now)), own, now)
+        changed = store().change(own.code, heard_from(own, asker.lesson, asker.step, now))
     except ClassError:
         return _ENDED
+    return news_of(changed, own, now, call=changed.call)
 
 
 async def _body(request: Request) -> bytes:
@@ -47,4 +48,6 @@ async def _body(request: Request) -> bytes:
     return found
 
 
-CLASS_NEWS: Final = Route(PATH, answer, methods=["POST"])
+def class_news(base: str) -> Route:
+    """Return the route of an app whose pages are below the path `base`."""
+    return Route(f"/{base.strip('/')}".rstrip("/") + PATH, answer, methods=["POST"])
