@@ -74,13 +74,15 @@ def _known(folder: str, _second: int) -> dict[str, tuple[str, int, int]]:
     return {item[0][len(folder) + 1 :].replace(os.sep, "/"): item for item in sorted(_walked(folder))}
 
 
-def _walked(folder: str) -> Iterator[tuple[str, int, int]]:
-    with os.scandir(folder) as entries:
+def _walked(folder: str, *, is_linked: bool = False) -> Iterator[tuple[str, int, int]]:
+    """Yield the files below a folder. A link to a folder is followed, but none behind it: those may lead in circles."""
+    # An editor that puts another file or folder in the place of one has it gone for a moment.
+    with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
-                yield from _walked(entry.path)
+                if not (is_linked and entry.is_symlink()):
+                    yield from _walked(entry.path, is_linked=is_linked or entry.is_symlink())
                 continue
-            # An editor that puts another file in the place of one has it gone for a moment.
             with suppress(OSError):
                 found = entry.stat()
                 if S_ISREG(found.st_mode):

@@ -63,6 +63,19 @@ def test_a_lesson_and_its_program_are_read_again_when_they_were_written(
     assert [item.title for item in samples.list_samples()] == ["Two"]
 
 
+def test_a_lesson_may_be_a_link_and_links_in_circles_end(
+    folder: Path, later: Callable[[], None], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "lesson.md").write_text(LESSON.format(title="Linked"), encoding="utf-8")
+    (elsewhere / "again").symlink_to(folder.parent, target_is_directory=True)
+    (folder.parent / "linked").symlink_to(elsewhere, target_is_directory=True)
+    (folder / "circle").symlink_to(folder.parent, target_is_directory=True)
+    later()
+    assert {"First", "Linked"} <= {*titles()}
+    assert {item.title for item in samples.list_samples()} == {"One"}
+
+
 def test_what_was_not_written_is_not_read_again(folder: Path, later: Callable[[], None]) -> None:
     first, (program,) = lesson_named(folder.name), samples.list_samples()
     later()
