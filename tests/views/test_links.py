@@ -71,6 +71,26 @@ def test_a_folder_gives_what_belongs_to_links_alone(tmp_path: Path) -> None:
         keep(SCREEN, folder, NOW)
 
 
+def test_what_is_over_makes_no_live_link_give_way(tmp_path: Path) -> None:
+    noise = random.Random(0)
+    old = keep(KeptScreen({"seed": 1}, {}, noise.randbytes(2000)), tmp_path, NOW)
+    young = keep(KeptScreen({"seed": 2}, {}, noise.randbytes(1000)), tmp_path, NOW - timedelta(days=1))
+    later = NOW + timedelta(days=DAYS - 0.5)
+    assert keep(KeptScreen({"seed": 3}, {}, noise.randbytes(500)), tmp_path, later, 3000).name
+    assert find(old.name, tmp_path, later) is not None
+    assert find(young.name, tmp_path, later) is None
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(LinkError, match="no space left"):
+        keep(SCREEN, tmp_path, NOW)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_servers_that_share_a_folder_lose_no_link(tmp_path: Path) -> None:
     screens = [KeptScreen({"seed": number}) for number in range(24)]
     with ThreadPoolExecutor(6) as servers:

@@ -32,12 +32,16 @@ def put(folder: Path, name: str, content: bytes, made: float, until: float, most
     # A file of this kind can be read by its owner alone.
     handle, path = tempfile.mkstemp(dir=folder, prefix=".")
     os.close(handle)
-    Path(path).write_bytes(_TIMES.pack(made, until) + content)
-    os.replace(path, folder / name)
+    try:
+        Path(path).write_bytes(_TIMES.pack(made, until) + content)
+        os.replace(path, folder / name)
+    finally:
+        Path(path).unlink(missing_ok=True)
     total = 0
     for entry in sorted(_entries(folder), reverse=True):
-        total += entry.size
-        if entry.until < made or (entry.path.name != name and total > most):
+        is_over = entry.until < made
+        total += 0 if is_over else entry.size
+        if is_over or (entry.path.name != name and total > most):
             entry.path.unlink(missing_ok=True)
 
 
