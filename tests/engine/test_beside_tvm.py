@@ -160,3 +160,11 @@ def test_the_command_prints_both(capsys: pytest.CaptureFixture[str], monkeypatch
     found = json.loads(capsys.readouterr().out)
     assert [rung["seconds"] > 0 for rung in found["theirs"]["rungs"]] == [True, True]
     assert found["for_tvm"] is None
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("", ""), ("0.25.0", "0.25"), ("0.9", "0.25"), ("0.26.dev1", "0.27"), ("0.27rc1", "0.27"), ("1.0", "0.27")],
+)
+def test_kernels_are_written_in_the_words_of_the_version(version: str, words: str) -> None:
+    assert Installed("python", version).words == words

@@ -1,6 +1,7 @@
 """The kernels of a schedule timed by apache-tvm as well, in a process of its own, where a Python has it."""
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -25,6 +26,7 @@ _ABSENT: Final = (
     f"has it by `{VARIABLE}`"
 )
 _VERSION = "from importlib.metadata import version; print(version('apache-tvm'))"
+_NUMBERS: Final = re.compile(r"(\d+)\.(\d+)")
 _PROBE_SECONDS, _TICK_SECONDS = 30.0, 0.2
 _ANSWER_BYTES: Final = 1 << 20
 
@@ -41,8 +43,8 @@ class Installed:
         """The version whose words it reads; empty without one."""
         if not self.version:
             return ""
-        parts = [int(part) for part in self.version.split(".")[:2] if part.isdecimal()]
-        return "0.25" if parts < [0, 26] else "0.27"
+        found = _NUMBERS.match(self.version)
+        return "0.25" if found is not None and (int(found[1]), int(found[2])) < (0, 26) else "0.27"
 
 
 def installed_tvm() -> Installed | None:
