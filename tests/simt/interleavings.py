@@ -1,6 +1,6 @@
 """All interleavings of a few threads: how they can end, and whether two of their accesses conflict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
@@ -89,3 +89,29 @@ def _accesses(threads: Threads) -> Iterator[tuple[int, str, int, int, int]]:
                 met[kind] += 1
             else:
                 yield thread, kind, cell, met["block"], met["warp"]
+
+
+def kernel(lines: Iterable[str], cells: int, more: str = "") -> str:
+    """Write a kernel of 34 threads around `lines`, which are indented below it.
+
+    They have `cells` cells of shared memory, S, which C gets in the end, and a register, r: B gets those of `LANES`.
+    `more` are further parameters, such as `, n: T.int32`.
+    """
+    body = "".join(f"{line}\n" for line in lines)
+    return f"""# from tvm.script import tirx as T
+
+@T.prim_func(s_tir=True)
+def main(B: T.Buffer((4,), "int32"), C: T.Buffer(({cells},), "int32"){more}):
+    tx = T.launch_thread("threadIdx.x", 34)
+    S = T.alloc_shared(({cells},), "int32")
+    r = T.alloc_local((1,), "int32")
+    r[0] = 0
+    if tx < {cells}:
+        S[tx] = tx
+    T.tvm_storage_sync("shared")
+{body}    T.tvm_storage_sync("shared")
+    if tx % 32 < 2:
+        B[tx // 32 * 2 + tx % 32] = r[0]
+    if tx < {cells}:
+        C[tx] = S[tx]
+"""

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
-from tests.simt.interleavings import BARRIERS, LANES, Step, conflict, is_divergent, outcomes
+from tests.simt.interleavings import BARRIERS, LANES, Step, conflict, is_divergent, kernel, outcomes
 
 CELLS = 3
 MOST_STEPS = 9
@@ -23,24 +23,7 @@ CONDITIONS = {
     "first time": "{loop} == 0",
     "later": "{loop} > 0",
 }
-HEAD = f"""# from tvm.script import tirx as T
-
-@T.prim_func(s_tir=True)
-def main(B: T.Buffer((4,), "int32"), C: T.Buffer(({CELLS},), "int32"), D: T.Buffer(({CELLS},), "int32"), n: T.int32):
-    tx = T.launch_thread("threadIdx.x", 34)
-    S = T.alloc_shared(({CELLS},), "int32")
-    r = T.alloc_local((1,), "int32")
-    r[0] = 0
-    if tx < {CELLS}:
-        S[tx] = tx
-    T.tvm_storage_sync("shared")
-"""
-TAIL = f"""    T.tvm_storage_sync("shared")
-    if tx % 32 < 2:
-        B[tx // 32 * 2 + tx % 32] = r[0]
-    if tx < {CELLS}:
-        C[tx] = S[tx]
-"""
+MORE = f', D: T.Buffer(({CELLS},), "int32"), n: T.int32'
 
 
 @dataclass(frozen=True)
@@ -90,7 +73,7 @@ class Kernel:
         self.lines: list[str] = []
         self.numbers: dict[int, int] = {}
         self._write(body, 1, 0)
-        self.text = HEAD + "".join(f"{line}\n" for line in self.lines) + TAIL
+        self.text = kernel(self.lines, CELLS, MORE)
         self.threads = [list[Step]() for _ in LANES]
         for at, lane in enumerate(LANES):
             self._run(body, at, lane, ())

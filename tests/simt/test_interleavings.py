@@ -4,30 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
-from tests.simt.interleavings import BARRIERS, LANES, Outcome, Step, conflict, outcomes
+from tests.simt.interleavings import BARRIERS, LANES, Outcome, Step, conflict, kernel, outcomes
 
 CELLS = 4
 Statement = tuple[str, int | None, int, int]
 """What is done; by which thread, `None`: by all; and the cell in thread t: (t * factor + shift) % CELLS."""
 ORDERS = (rc.ThreadsOf(), rc.ThreadsOf(order="backward"), rc.ThreadsOf(order="turns"), rc.ThreadsOf(seed=7))
-HEAD = f"""# from tvm.script import tirx as T
-
-@T.prim_func(s_tir=True)
-def main(B: T.Buffer((4,), "int32"), C: T.Buffer(({CELLS},), "int32")):
-    tx = T.launch_thread("threadIdx.x", 34)
-    S = T.alloc_shared(({CELLS},), "int32")
-    r = T.alloc_local((1,), "int32")
-    r[0] = 0
-    if tx < {CELLS}:
-        S[tx] = tx
-    T.tvm_storage_sync("shared")
-"""
-TAIL = f"""    T.tvm_storage_sync("shared")
-    if tx % 32 < 2:
-        B[tx // 32 * 2 + tx % 32] = r[0]
-    if tx < {CELLS}:
-        C[tx] = S[tx]
-"""
 
 
 def text_of(statements: list[Statement]) -> str:
@@ -47,7 +29,7 @@ def text_of(statements: list[Statement]) -> str:
                 lines.append(f"    T.cuda.atomic_add(T.address_of({cell}), {number})")
             case _:
                 lines.append(f"    {cell} = {shift + 7}")
-    return HEAD + "".join(f"    {line}\n" for line in lines) + TAIL
+    return kernel((f"    {line}" for line in lines), CELLS)
 
 
 def steps_of(statements: list[Statement], thread: int) -> list[Step]:
