@@ -39,22 +39,26 @@ function seenOf(run: Run, frame: FrameState, [, places]: Dimension): readonly Se
   return seen.sort((a, b) => a.time - b.time || a.register - b.register || a.axis - b.axis);
 }
 
+/** A frame whose dimensions are shown, and what a click on the place of a value does. */
+interface Shown {
+  readonly run: Run;
+  readonly frame: FrameState;
+  readonly onLine: (line: number) => void;
+}
+
 /** The line below the head of a frame: `n = 2, m = 3`, which opens to where each comes from. */
 export class Dimensions {
   private readonly opened = new Set<string>();
 
-  private onLine: (line: number) => void = () => {};
-
   /** The line of the frame at a depth, if a dimension of it is known. */
-  draw(run: Run, frame: FrameState, depth: number, onLine: (line: number) => void): readonly HTMLElement[] {
-    this.onLine = onLine;
-    const known = dimensionsOf(run, frame);
+  draw(depth: number, of: Shown): readonly HTMLElement[] {
+    const known = dimensionsOf(of.run, of.frame);
     if (!known.length) return [];
-    const key = `${depth} ${frame.function}`;
+    const key = `${depth} ${of.frame.function}`;
     const sizes = known.map(({ name, bound }) => `${name} = ${bound.size}`).join(", ");
     const differ = known.some(differs) ? el("span", { class: "chip error" }, "sizes differ") : "";
     const summary = el("summary", { class: "m", data: { focus: `dimensions${depth}` } }, sizes, " ", differ);
-    const rows = known.map((item) => this.rowOf(run, frame, item));
+    const rows = known.map((item) => rowOf(of, item));
     const details = el("details", { class: "dimensions" }, summary, rows);
     details.open = this.opened.has(key);
     details.addEventListener("toggle", () => {
@@ -63,46 +67,40 @@ export class Dimensions {
     });
     return [el("tr", {}, el("td", { colspan: 5 }, details))];
   }
-
-  private rowOf(run: Run, frame: FrameState, { name, bound, others }: Known): HTMLElement {
-    const agree = others.filter((seen) => seen.size === bound.size);
-    const differ = others.filter((seen) => seen.size !== bound.size);
-    return el(
-      "div",
-      {},
-      el("b", { class: "m" }, `${name} = ${bound.size}`),
-      " bound by ",
-      this.placeOf(run, frame, bound),
-      agree.length ? ["; agrees: ", this.listOf(run, frame, agree)] : "; no other value has it yet",
-      differ.length
-        ? ["; ", el("span", { class: "error-text" }, "differs: "), this.listOf(run, frame, differ, true)]
-        : "",
-    );
-  }
-
-  private listOf(run: Run, frame: FrameState, seen: readonly Seen[], hasSize = false): Child[] {
-    const shown = seen.slice(0, SHOWN).flatMap((item, i): Child[] => {
-      const size = hasSize ? ` is ${item.size}` : "";
-      return [i ? ", " : "", this.placeOf(run, frame, item), size];
-    });
-    return [...shown, seen.length > SHOWN ? ` and ${seen.length - SHOWN} more` : ""];
-  }
-
-  private placeOf(run: Run, frame: FrameState, { register, axis, time }: Seen): Child[] {
-    const info = run.functions[frame.function]?.registers[register];
-    const line = info?.line ?? 0;
-    const isAlone = !run.values[frame.registers[register] ?? -1]?.tensor && info?.type.startsWith("Prim");
-    const words = `${info?.variable || info?.name}${isAlone ? "" : `.shape[${axis}]`}`;
-    const when = time < 0 ? "written before this part of the run" : `written by time ${time}`;
-    const title = line ? `Line ${line}, ${when}` : when;
-    return [
-      line
-        ? link(words, () => this.onLine(line), { class: "link m", title })
-        : el("span", { class: "m", title }, words),
-    ];
-  }
 }
 
 function differs({ bound, others }: Known): boolean {
   return others.some((seen) => seen.size !== bound.size);
+}
+
+function rowOf(of: Shown, { name, bound, others }: Known): HTMLElement {
+  const agree = others.filter((seen) => seen.size === bound.size);
+  const differ = others.filter((seen) => seen.size !== bound.size);
+  const size = (seen: Seen) => [linkTo(of, seen), ` is ${seen.size}`];
+  return el(
+    "div",
+    {},
+    el("b", { class: "m" }, `${name} = ${bound.size}`),
+    " bound by ",
+    linkTo(of, bound),
+    agree.length ? ["; agrees: ", listed(agree, (seen) => linkTo(of, seen))] : "; no other value has it yet",
+    differ.length ? ["; ", el("span", { class: "error-text" }, "differs: "), listed(differ, size)] : "",
+  );
+}
+
+function listed(seen: readonly Seen[], words: (item: Seen) => Child): Child[] {
+  const shown = seen.slice(0, SHOWN).flatMap((item, i): Child[] => [i ? ", " : "", words(item)]);
+  return [...shown, seen.length > SHOWN ? ` and ${seen.length - SHOWN} more` : ""];
+}
+
+// The value of a dimension, such as `x.shape[0]`; a scalar that is one itself has no shape.
+function linkTo({ run, frame, onLine }: Shown, { register, axis, time }: Seen): HTMLElement {
+  const info = run.functions[frame.function]?.registers[register];
+  const line = info?.line ?? 0;
+  const isScalar = run.values[frame.registers[register] ?? -1]?.kind === "prim";
+  const words = `${info?.variable || info?.name}${isScalar ? "" : `.shape[${axis}]`}`;
+  const when = time < 0 ? "written before this part of the run" : `written by time ${time}`;
+  return line
+    ? link(words, () => onLine(line), { class: "link m", title: `Line ${line}, ${when}` })
+    : el("span", { class: "m", title: when }, words);
 }

@@ -96,7 +96,7 @@ export class Registers {
       const where = depth === newest ? "top frame" : `waits at line ${frame.line}`;
       const words = [el("b", {}, info.name), " ", el("span", { class: "muted" }, where)];
       body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, words)));
-      body.push(...this.dimensions.draw(run, frame, depth, options.onLine));
+      body.push(...this.dimensions.draw(depth, { run, frame, onLine: options.onLine }));
       const listed = this.listedOf(info.registers, options.by === "instruction");
       const make = (registers: readonly number[]) => {
         const [first, last] = shownPart(registers, frame);
