@@ -278,7 +278,9 @@ UNTOLD = "# It is told in words alone: its loop is one of a prim func that is ca
 
 
 def duration(seconds: float) -> str:
-    """Write a time in microseconds, or in milliseconds from ten of them on."""
+    """Write a time in microseconds, in nanoseconds below one of them, or in milliseconds from ten of these on."""
+    if seconds < 1e-6:
+        return f"{seconds * 1e9:9.0f} ns"
     return f"{seconds * 1e6:9.1f} us" if seconds < 0.01 else f"{seconds * 1e3:9.1f} ms"
 
 

@@ -7,7 +7,15 @@ import pytest
 from relax_core.engine.protocol import Asm, Failure, KernelOf, PlansOf, Program, StepCostsOf
 from relax_core.engine.replies import Listing
 from relax_core.engine.session import Session
-from relax_core.present.kernel_models import AccessRow, KernelPlans, KernelText, KernelView, StepRow, StepTable
+from relax_core.present.kernel_models import (
+    AccessRow,
+    KernelPlans,
+    KernelText,
+    KernelView,
+    StepRow,
+    StepTable,
+    duration,
+)
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 REPORTED, CORRECTED = "seeds/my_ir_module.py", "seeds/my_ir_module_corrected.py"
@@ -131,3 +139,8 @@ def test_what_there_is_not_is_named(session: Session, asked: KernelOf, said: str
 def test_a_step_without_which_results_are_equal_and_not_the_same_says_so() -> None:
     rows = [StepRow("lanes", "", 1.0, 1.0, *found) for found in ((0.0, True), (0.0, False), (0.25, False))]
     assert [row.words for row in rows] == ["the same bits", "other bits, equal as float64", "differs by up to 0.25"]
+
+
+def test_times_are_written_in_the_unit_that_suits_them() -> None:
+    shown = [duration(seconds).strip() for seconds in (93e-9, 1e-6, 2.34e-3, 0.01, 1.5)]
+    assert shown == ["93 ns", "1.0 us", "2340.0 us", "10.0 ms", "1500.0 ms"]
