@@ -209,30 +209,55 @@ def transposed(code: FunctionBuilder, rows: Sequence[str], memory: str, bits: in
     lanes = len(rows)
     width = QUARTER_BITS // bits
     vector = f"<{lanes} x {memory}>"
-
-    def shuffle(a: str, b: str, mask: list[int]) -> str:
-        places = ", ".join(f"i32 {place}" for place in mask)
-        return code.emit(f"shufflevector {vector} {a}, {vector} {b}, <{lanes} x i32> <{places}>")
-
-    groups = [list(rows[first : first + width]) for first in range(0, lanes, width)]
-    low, high = (_interleaved(lanes, width, half) for half in (0, width // 2))
-    for _ in range(width.bit_length() - 1):
-        groups = [
-            [
-                shuffle(group[at], group[at + width // 2], mask)
-                for at in range(width // 2)
-                for mask in (low, high)
-            ]
-            for group in groups
-        ]  # fmt: skip
+    groups = [
+        quarters_transposed(code, rows[first : first + width], memory, bits, lanes) for first in range(0, lanes, width)
+    ]
     columns: list[list[str]] = [[group[at] for group in groups] for at in range(width)]
     even, odd = (_quarters(lanes, width, parity) for parity in (0, 1))
     for _ in range((lanes // width).bit_length() - 1):
         columns = [
-            [shuffle(parts[at], parts[at + 1], mask) for mask in (even, odd) for at in range(0, len(parts), 2)]
+            [
+                _shuffled(code, vector, (parts[at], parts[at + 1]), mask)
+                for mask in (even, odd)
+                for at in range(0, len(parts), 2)
+            ]
             for parts in columns
         ]
     return [columns[place % width][place // width] for place in range(lanes)]
+
+
+def quarters_transposed(code: FunctionBuilder, rows: Sequence[str], memory: str, bits: int, lanes: int) -> list[str]:
+    """Emit the transposition of as many vectors as a quarter of 128 bits has elements, in each quarter by itself."""
+    width = QUARTER_BITS // bits
+    vector = vector_type(memory, lanes)
+    low, high = (_interleaved(lanes, width, half) for half in (0, width // 2))
+    found = [*rows]
+    for _ in range(width.bit_length() - 1):
+        found = [
+            _shuffled(code, vector, (found[at], found[at + width // 2]), mask)
+            for at in range(width // 2)
+            for mask in (low, high)
+        ]
+    return found
+
+
+def quarters_joined(code: FunctionBuilder, parts: Sequence[str], memory: str, width: int) -> str:
+    """Emit a vector of vectors of `width` elements; there is a power of two of them."""
+    if len({*parts}) == 1 < len(parts):
+        places = [*range(width)] * len(parts)
+        return _shuffled(code, vector_type(memory, width), (parts[0], "poison"), places)
+    found, size = [*parts], width
+    while len(found) > 1:
+        vector, places = vector_type(memory, size), [*range(2 * size)]
+        found = [_shuffled(code, vector, (found[at], found[at + 1]), places) for at in range(0, len(found), 2)]
+        size *= 2
+    return found[0]
+
+
+def _shuffled(code: FunctionBuilder, vector: str, sources: tuple[str, str], places: Sequence[int]) -> str:
+    """Emit the vector of the elements of two at `places`, counted through both."""
+    mask = ", ".join(f"i32 {place}" for place in places)
+    return code.emit(f"shufflevector {vector} {sources[0]}, {vector} {sources[1]}, <{len(places)} x i32> <{mask}>")
 
 
 def _interleaved(lanes: int, width: int, half: int) -> list[int]:

@@ -1,5 +1,7 @@
 """Reductions of rows in lanes: equal to the naive lowering bit for bit, whatever the shape and the values."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,6 +110,63 @@ def test_rows_of_computed_values(name: str, extents: tuple[int, int], width: int
     names = compare(nest.function(extents), nest.arrays(extents, seed), ENGINES[width])
     # A product of two matrices' elements is a contraction, which is tried first.
     assert names or nest.dtype == "int64" or extents[0] < 2 or extents[1] < 16
+
+
+PRODUCTS = {
+    "of floats": EXPRESSIONS["product with a row"],
+    "of doubles": sum_of(lambda x, w: binary("*", x, w), Input((0, 1), DOUBLE), Input((1,), DOUBLE), dtype=DOUBLE),
+    "of halves": sum_of(lambda x, w: binary("*", x, w), Input((0, 1), HALF), Input((1,), HALF), dtype=HALF),
+    "of halves, added as floats": sum_of(
+        lambda x, w: binary("*", Cast(x, SINGLE), w), Input((0, 1), HALF), Input((1,), SINGLE)
+    ),
+    "of bytes and a constant": sum_of(
+        lambda x, w: binary("*", binary("*", Cast(x, SINGLE), w), const(0.1, SINGLE)), Input((0, 1), "int8"), ROW
+    ),
+    "of squares": EXPRESSIONS["square"],
+}
+# Rows that are a page apart, more rows and columns than are reduced at once, and between two payments of fuel.
+LARGE = ((40, 1024), (37, 2048), (33, 515), (19, 5003), (8, 4096))
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@settings(max_examples=20, deadline=None)
+@given(
+    extents=st.one_of(st.tuples(SIZES, SIZES), st.sampled_from(LARGE)),
+    width=st.sampled_from(WIDTHS),
+    seed=st.integers(0, 99),
+    op=st.sampled_from(("+", "max")),
+    has_start=st.booleans(),
+)
+def test_rows_of_products(
+    name: str, extents: tuple[int, int], width: int, seed: int, op: BinaryKind, has_start: bool
+) -> None:
+    found = PRODUCTS[name]
+    start = start_of(op, found.dtype) if has_start else None
+
+    def combined(out: PrimExpr, value: PrimExpr) -> PrimExpr:
+        return binary(op, out, value)
+
+    nest = replace(found, combine=combined, start=start)
+    names = compare(nest.function(extents), nest.arrays(extents, seed), ENGINES[width])
+    assert names or extents[0] < 2 or extents[1] < 16
+
+
+@settings(max_examples=10, deadline=None)
+@given(extents=st.tuples(st.sampled_from((1, 2, 3)), SIZES, SIZES), width=st.sampled_from(WIDTHS))
+def test_rows_of_products_in_a_batch(extents: tuple[int, int, int], width: int) -> None:
+    kinds: tuple[IterKind, ...] = ("spatial", "spatial", "reduce")
+    inputs = (Input((0, 1, 2)), Input((0, 2)))
+    nest = Accumulation(kinds, inputs, lambda x, w: binary("*", x, w), added, start_of("+", SINGLE))
+    compare(nest.function(extents), nest.arrays(extents, 1), ENGINES[width])
+
+
+def test_products_are_computed_in_transposed_vectors() -> None:
+    for name, nest in PRODUCTS.items():
+        for width in WIDTHS:
+            kernel = ENGINES[width].kernel(nest.function((64, 64)), name)
+            kernel(*nest.arrays((64, 64), 0))
+            (remark,) = (item for item in kernel.remarks() if item.transform == "rows")
+            assert "computed in transposed vectors" in remark.reason, (name, width)
 
 
 S, R = "spatial", "reduce"

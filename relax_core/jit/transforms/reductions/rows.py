@@ -40,6 +40,7 @@ from relax_core.jit.transforms.reductions.reduction import (
     read_reduction,
     values_of,
 )
+from relax_core.jit.transforms.reductions.row_values import RowValuesCode, read_row_values
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, transposed
@@ -72,6 +73,12 @@ def plan_rows(state: State, loop: For) -> Plan | Refusal | None:
     if reduction.row_count < 2 or reduction.column_count < shortest:
         return Refusal(f"{reduction.row_count} rows of {reduction.column_count} values gain nothing")
     rows = Rows(loop, reduction, values, lanes, work)
+    computed = None if values.direct is not None else read_row_values(state, loop, reduction, values, work)
+    if computed is not None:
+        reason = (
+            f"{reduction.row_count} rows, a lane for each of {lanes}; their values are computed in transposed vectors"
+        )
+        return Plan(reason, lambda: RowValuesCode(state, computed).emit(), lambda: (_told(rows),), nest.update)
     how = "loaded" if values.direct is not None else "computed row by row"
     reason = f"{reduction.row_count} rows, a lane for each of {lanes}; their values are {how} and transposed in tiles"
     return Plan(reason, lambda: RowsCode(state, rows).emit(), lambda: (_told(rows),), nest.update)
