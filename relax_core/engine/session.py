@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
 
 from relax_core import late
-from relax_core.diagnostics import DiagnosedError
+from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine import toolchain
 from relax_core.engine.programs import reading
 from relax_core.engine.programs.checking import found
@@ -75,6 +75,18 @@ class Session:
         """Answer `message`; what the program does wrong is a `Failure`, never an exception."""
         return cast("R | Failure", self.answer(cast("AnyRequest", message), progress))
 
+    def asked(self, message: Request[R]) -> R:
+        """Answer `message`.
+
+        Raises:
+            CompileError: what would be a `Failure`.
+        """
+        found = self.request(message)
+        if isinstance(found, Failure):
+            said = (Diagnostic(item.code, item.message, hint=item.hint) for item in found.problems)
+            raise CompileError((*said,) or (Diagnostic("PL001", f"{found.title}. {found.message}"),))
+        return found
+
     def answer(self, message: AnyRequest, progress: Report = lambda _: None) -> object:
         """Answer any message; errors of the program and our own mistakes become a `Failure`.
 
@@ -106,6 +118,10 @@ class Session:
         if of_text is not None:
             return of_text(self, message)
         return self._opened_toolchain().answer(message, report)
+
+    def hold(self, opened: "toolchain.OpenProgram") -> None:
+        """Answer about a program with what is computed of it: stages or a run that the host made."""
+        self._opened_toolchain().hold(opened)
 
     def check(self, message: Check) -> Found:
         """Parse and check every module of a text."""

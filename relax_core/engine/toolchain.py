@@ -62,6 +62,10 @@ class Toolchain:
         for engine in tuple(self._engines.values()):
             engine.cancel()
 
+    def hold(self, opened: OpenProgram) -> None:
+        """Keep a program with what the host has computed of it."""
+        self._open_programs.remembered(opened.source.program, lambda: opened)
+
     def answer(self, message: AnyRequest, report: Report) -> object:
         """Answer a request.
 
@@ -94,9 +98,8 @@ class Toolchain:
     def _open_program(self, program: Program) -> OpenProgram:
         """Return `program` as it runs without changes, kept while it is among the latest ones."""
         program = changed.unchanged(program)
-        parsed = self._parsed(program)
         known = self._open_programs
-        self._running = known.remembered(program, lambda: OpenProgram(program, parsed, known.values))
+        self._running = known.remembered(program, lambda: OpenProgram(program, self._parsed(program), known.values))
         return self._running
 
     def _open_recording(self, parcel: Parcel) -> "pipeline.Pipeline":

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 
-from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.debug.replies import Bisection, CallsCompared
 from relax_core.engine.debug.requests import (
     BisectRecordedOf,
@@ -26,9 +25,6 @@ from relax_core.engine.pipelines.sources import PathLike, open_pipeline
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.programs import program
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import (
-    Failure,
-)
 from relax_core.engine.session import Session
 from relax_core.vm.external.packed import HostFunction
 from relax_core.vm.external.stand_ins import OWN_FUNCTIONS, How, RecordedResults
@@ -42,8 +38,6 @@ __all__ = [
     "recorded_results",
     "write_trace",
 ]
-
-T = TypeVar("T")
 
 StandInFor: TypeAlias = "Literal['zeros', 'recorded'] | HostFunction"
 
@@ -71,15 +65,15 @@ def bisect_pipeline(
     relative, absolute = (-1.0 if item is None else item for item in (tolerance.relative, tolerance.absolute))
     trace = writer.write_trace(writer.without_runs(pipeline))
     with OWN_FUNCTIONS.given(functions):
-        found = Session().request(BisectRecordedOf(trace, options, Closeness(relative, absolute), budget=budget))
-    return msgspec.structs.replace(_answered(found), stopped=_crash_words(pipeline))
+        found = Session().asked(BisectRecordedOf(trace, options, Closeness(relative, absolute), budget=budget))
+    return msgspec.structs.replace(found, stopped=_crash_words(pipeline))
 
 
 def _crash_words(pipeline: Pipeline) -> str:
     """Return why the compiler that was recorded stopped, "" if it did not."""
     if not pipeline.has_crash:
         return ""
-    return _answered(Session().request(CrashOf(Parcel(pipeline.name, writer.write_trace(pipeline))))).words
+    return Session().asked(CrashOf(Parcel(pipeline.name, writer.write_trace(pipeline)))).words
 
 
 def compare_calls(
@@ -99,14 +93,7 @@ def compare_calls(
     relative, absolute = (-1.0 if item is None else item for item in (tolerance.relative, tolerance.absolute))
     parcel = Parcel(pipeline.name, writer.write_trace(pipeline))
     message = RecordedCallsOf(parcel, run, not from_inputs, Closeness(relative, absolute))
-    return _answered(Session().request(message))
-
-
-def _answered(found: T | Failure) -> T:
-    if isinstance(found, Failure):
-        said = (Diagnostic(item.code, item.message, hint=item.hint) for item in found.problems)
-        raise CompileError((*said,) or (Diagnostic("PL001", f"{found.title}. {found.message}"),))
-    return found
+    return Session().asked(message)
 
 
 def _program(pipeline: Pipeline, entry: str, inputs: bytes | None, stand_ins: Mapping[str, StandInFor]) -> Program:

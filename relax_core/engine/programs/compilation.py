@@ -63,6 +63,10 @@ class Compilation:
             self._stages = verify(stages, progress=checked, is_cancelled=is_cancelled) if is_verified else stages
         return self._stages
 
+    def take(self, stages: tuple[Stage, ...]) -> None:
+        """Take over stages that the host ran on the module, in place of running the pipeline."""
+        self._stages = stages
+
     def _begin(self) -> tuple[Stage, ...]:
         """Take over the stages, texts and ids of the earlier compilation that has the most passes in common."""
         best = max(self._earlier(), key=self._shared_count, default=None)

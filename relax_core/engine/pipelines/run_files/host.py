@@ -13,17 +13,15 @@ from relax_core.engine.inputs import members_of, write_members
 from relax_core.engine.pipelines.entries import file_entry
 from relax_core.engine.pipelines.recognize import ARCHIVE_LIMIT_BYTES
 from relax_core.engine.pipelines.run_files import reading, writing
+from relax_core.engine.programs.module_text import source_of
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import called, chosen
 from relax_core.engine.programs.program import Program, StandInFor
+from relax_core.engine.session import Session
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.dialect import dialect_of
-from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.present.running.run import present_run
 from relax_core.present.running.run_models import Run
-from relax_core.printer.relay_text.module import print_relay
-from relax_core.printer.tvmscript import print_module
 from relax_core.vm.external.stand_ins import StandIn, how_of
 from relax_core.vm.machine import Machine
 from relax_core.vm.recording.trace import Trace
@@ -65,6 +63,13 @@ class RunRecording:
         """Return what the Run page shows of the run around an event."""
         return present_run(self._opened.recording(self.trace), event)
 
+    def session(self) -> Session:
+        """Return a session that answers about `program` what pages ask, and holds this run in place of running it."""
+        self._opened.runs.take(self.trace)
+        session = Session()
+        session.hold(self._opened)
+        return session
+
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of an `.rxt` file."""
         if self.program.run_file:
@@ -92,13 +97,13 @@ def record_run(
         CompileError: the module has errors.
         RunError: an argument has no counterpart in the machine.
     """
-    text, name = _text_of(module)
+    source = source_of(module)
     members = {
         key: np.asarray(value) for at, arg in enumerate(args) for key, value in members_of(f"in_{at}", arg).items()
     }
     program = Program(
-        text,
-        name,
+        source.text,
+        source.name,
         pipeline=passes if passes is None or isinstance(passes, str) else ", ".join(passes),
         entry=chosen(module, entry),
         inputs=write_members(members) if members else None,
@@ -123,22 +128,6 @@ def open_run(path: PathLike) -> RunRecording:
     opened = _opened(program)
     executable = opened.compilation.executable(lambda _: None, lambda: False)
     return RunRecording(program, opened.runs.recorded(executable), opened)
-
-
-def _text_of(module: IRModule) -> tuple[str, str]:
-    """Return the text that a module was parsed from if it is what the module says, else the module printed; its name.
-
-    Lines of a text of one's own are those that its author knows.
-    """
-    definitions = tuple(module)
-    source = next((item.function.span.source for item in definitions if item.function.span is not None), None)
-    if source is not None:
-        found = parse_text(source.text, source.name).modules
-        if len(found) == 1 and structural_equal(found[0], module):
-            return source.text, source.name
-    if dialect_of(module) == "relay":
-        return print_relay(module).text, "module.relay"
-    return print_module(module).text, "module.py"
 
 
 def _opened(program: Program) -> OpenProgram:
