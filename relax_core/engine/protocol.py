@@ -473,12 +473,12 @@ class ReportOf(Request[ReportFile], frozen=True):
 
     program: Program
     notes: str = ""
-    """What the reader has to say, in Markdown."""
     parts: tuple[ReportPart, ...] = REPORT_PARTS
     date: str = ""
     """When it was made, as it is to be shown, and with it what was timed; empty: the same program, the same bytes."""
     command: str = ""
-    """The command that makes it again; empty: the one that the program says."""
+    limit_bytes: int = 0
+    """What the file may take; 0: as much as any report. `command` makes it again; empty: as the program says."""
 
 
 AnyRequest: TypeAlias = (

@@ -19,7 +19,7 @@ from relax_core.present.escape import markup
 from relax_core.present.problems import problems_of
 from relax_core.present.report.elements import block, bullets, chip, pairs, problems
 from relax_core.present.report.notes import notes
-from relax_core.present.report.page import Report, ReportSection, whole
+from relax_core.present.report.page import REPORT_BYTES, Report, ReportSection, whole
 from relax_core.present.report.pieces import Piece, Rank
 
 _TITLES: Final = (("passes", "Passes"), ("run", "Run"))
@@ -30,7 +30,8 @@ def report_file(message: ReportOf, context: RequestContext) -> ReportFile:
     program = message.program
     context.report(Progress("Reading the text"))
     view = source_view(context.opened_by(program))
-    drawings = Drawings()
+    limit = message.limit_bytes or REPORT_BYTES
+    drawings = Drawings(limit)
     makers: dict[str, Callable[[], ReportSection]] = {
         "source": lambda: source_section(program, view, drawings, context),
         "passes": lambda: stages_section(program, entry_of(view), drawings, context, is_timed=bool(message.date)),
@@ -38,7 +39,7 @@ def report_file(message: ReportOf, context: RequestContext) -> ReportFile:
     }
     sections = [_notes(message.notes)] if message.notes.strip() else []
     sections += [_told(name, make, context) for name, make in makers.items() if name in message.parts]
-    made = Report(program.name, _facts(message, view), tuple(sections), _script(), tuple(_about(message)))
+    made = Report(program.name, _facts(message, view), tuple(sections), report_script(), tuple(_about(message)), limit)
     written = whole(made)
     return ReportFile(written.html, written.left_out, any(item.has_errors for item in sections))
 
@@ -66,7 +67,7 @@ def _facts(message: ReportOf, view: SourceView) -> tuple[str, ...]:
     return (*facts_of(view), *date)
 
 
-def _script() -> str:
+def report_script() -> str:
     """Return the script of reports, which is built with the components of the pages."""
     (path,) = (ROOT / "static").glob("report-*.js")
     # Within a string of JavaScript both are the same, and nothing else of it may spell the end of its element.

@@ -43,6 +43,7 @@ class Report:
     """The script that makes pictures graphs."""
     about: tuple[Piece, ...] = field(default=())
     """How it was made: the last section, which also says what was left out."""
+    limit_bytes: int = REPORT_BYTES
 
 
 def whole(report: Report) -> Fitted:
@@ -51,8 +52,8 @@ def whole(report: Report) -> Fitted:
     pieces = [Piece(_opening(report))]
     for section in report.sections:
         pieces += _section(section)
-    room = REPORT_BYTES - len(head.encode()) - len(report.script.encode()) - sum(p.size_bytes for p in report.about)
-    body = fitted(pieces, room)
+    taken = len(head.encode()) + len(report.script.encode()) + sum(piece.size_bytes for piece in report.about)
+    body = fitted(pieces, report.limit_bytes - taken)
     script = f'<script type="module">{report.script}</script>'
     html = f"{head}<body>{body.html}{_about(report.about, body)}</main>{script}</body></html>\n"
     return Fitted(_without_dead_links(html), body.left_out)
