@@ -18,6 +18,7 @@
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.explanations("FuseOps").to_text()  # what a pass, code, operator, instruction or word means
     diags = rc.region_problems(mod)             # regions and composites that no backend could be handed
+    rc.show(mod)                                # in a notebook: a graph, the diff of stages, a run step by step
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
 Each name is loaded, with what it needs, when it is first used. The functions `check` and `pattern` stand before the
@@ -32,7 +33,7 @@ from relax_core.engine.process import starting as starting
 
 # isort: split
 from relax_core import late
-from relax_core.engine.api import patterns, pipelines, reports, runs, texts
+from relax_core.engine.api import notebooks, patterns, pipelines, reports, runs, texts
 
 # `__init__.pyi` says the same to type checkers.
 _MODULE_OF = MappingProxyType(
@@ -129,6 +130,7 @@ _MODULE_OF = MappingProxyType(
         "run_pipeline": runs,
         "verify": runs,
         "script": texts,
+        "show": notebooks,
         "simulate": runs,
         "threads": runs,
         "structural_equal": texts,

@@ -45,6 +45,7 @@ LATE = frozenset(
         "relax_core.cli.teaching.lessons",
         "relax_core.cli.two_workers",
         "relax_core.codes",
+        "relax_core.engine.api.notebooks",
         "relax_core.engine.api.patterns",
         "relax_core.engine.api.pipelines",
         "relax_core.engine.api.reports",

@@ -14,7 +14,7 @@ import pytest
 
 import relax_core
 from relax_core import late
-from relax_core.engine.api import patterns, pipelines, reports, runs, texts
+from relax_core.engine.api import notebooks, patterns, pipelines, reports, runs, texts
 
 CHECKED = Path("samples/relax/callback.py")
 
@@ -95,7 +95,8 @@ def test_a_late_module_is_a_file_that_somebody_imports_whole(name: str) -> None:
 
 
 def test_the_public_names_are_those_of_the_modules_that_have_them() -> None:
-    public = {name: module for module in (patterns, pipelines, reports, runs, texts) for name in module.__all__}
+    modules = (notebooks, patterns, pipelines, reports, runs, texts)
+    public = {name: module for module in modules for name in module.__all__}
     assert sorted(public) == sorted(relax_core.__all__)
     assert all(getattr(relax_core, name) is getattr(module, name) for name, module in public.items())
 

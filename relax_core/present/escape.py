@@ -38,6 +38,11 @@ def markup(text: str) -> str:
     return html.escape(visible(text), quote=True)
 
 
+def attribute(html_page: str) -> str:
+    """Write a page of HTML, whose own texts are escaped, as the value of an attribute such as `srcdoc`."""
+    return html.escape(html_page, quote=True)
+
+
 def dot_string(text: str) -> str:
     """Write `text` as a quoted DOT string; Graphviz's own escapes (`\\n`, `\\N`) lose their meaning."""
     return '"' + visible(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import relax_core as rc
-from relax_core.engine.api import patterns, pipelines, reports, runs, texts
+from relax_core.engine.api import notebooks, patterns, pipelines, reports, runs, texts
 
 _GROUPS: Final = (
     ("Programs as text", texts),
@@ -17,6 +17,7 @@ _GROUPS: Final = (
     ("Reports", reports),
     ("Recorded pipelines", pipelines),
     ("Patterns", patterns),
+    ("Notebooks", notebooks),
 )
 _INTRODUCTION = """# The Python interface
 
