@@ -10,7 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from relax_core.diagnostics import DiagnosedError, RunError
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.jit.options import KernelOptions
+from relax_core.jit.transposed import Order, reading_untransposed
 from relax_core.ops import find
 from relax_core.vm.builtin.builtins import BUILTINS
 from relax_core.vm.context import fail
@@ -151,6 +153,16 @@ class Calls:
     def maker(self, function: int, shape: tuple[int, ...], dtype: str) -> Callable[..., object]:
         """Return what calls such a prim func and returns its last argument, an output that is made for it."""
         return self._found(function).kernel.allocating_caller(shape, dtype)
+
+    def untransposed(self, function: int, position: int, order: Order) -> Kernel:
+        """Return a prim func that takes at `position` what `order` would transpose to what it takes in the text."""
+        # It is found first, for kernels need the watchdog.
+        self._found(function)
+        executable = self._machine.executable
+        name, log = executable.functions[function].name, RewriteLog()
+        made = reading_untransposed(executable.kernels[name], position, order, log)
+        assert made is not None, "bytecode is compiled so only where this is made"
+        return self.engine.kernel(made, name, RewriteLog.merged((executable.log, log)), executable.kernels)
 
     def _found(self, function: int) -> _Found:
         found = self._kernels.get(function)

@@ -19,9 +19,11 @@ from relax_core.bytecode.isa import (
 )
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import Intrinsic
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.lowering.known.coverage import writes_all
 from relax_core.jit.lowering.scalars.intrinsics import CALLS
+from relax_core.jit.transposed import Order, reading_untransposed, transposition_of
 from relax_core.vm.builtin.builtins import BUILTINS
 from relax_core.vm.builtin.storage import storable
 from relax_core.vm.kernels import written_params
@@ -71,6 +73,8 @@ class BytecodeFacts:
         self.executable = executable
         self._is_plain: dict[int, bool] = {}
         self._fills: dict[int, bool] = {}
+        self._orders: dict[int, Order | None] = {}
+        self._untransposed: dict[tuple[int, int, Order], bool] = {}
 
     @cached_property
     def has_devices(self) -> bool:
@@ -148,6 +152,20 @@ class BytecodeFacts:
             buffer = prim_func.buffer_of(prim_func.params[-1])
             self._fills[function] = buffer is not None and writes_all(prim_func, buffer, MappingProxyType({}))
         return self._fills[function]
+
+    def transposition(self, function: int) -> Order | None:
+        """Return how a kernel permutes the axes of its operand, `None` if it does anything else."""
+        if function not in self._orders:
+            self._orders[function] = transposition_of(self.prim_func(function))
+        return self._orders[function]
+
+    def reads_untransposed(self, function: int, position: int, order: Order) -> bool:
+        """Tell whether a kernel can read the operand of such a permutation instead of the result."""
+        key = function, position, order
+        if key not in self._untransposed:
+            found = reading_untransposed(self.prim_func(function), position, order, RewriteLog())
+            self._untransposed[key] = found is not None
+        return self._untransposed[key]
 
     def storage_bytes(self, instruction: CallInstruction) -> int | None:
         """Return the size of a storage that is static and on the default device, else `None`."""

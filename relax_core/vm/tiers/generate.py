@@ -207,9 +207,9 @@ class Writer:
     def savings(self, straight: Straight) -> Savings:
         """Return what a segment elides; when it is logged, each preallocated tensor is used only once."""
         if self.log is None:
-            return self.body.savings(straight.pcs, LARGEST_BUFFER_BYTES, self.linker.buffer)
+            return self.body.savings(straight.pcs, LARGEST_BUFFER_BYTES, self.linker.buffer, can_move=True)
         arena = TensorArena(self.linker)
-        savings = self.body.savings(straight.pcs, LARGEST_LOGGED_BYTES, arena.place)
+        savings = self.body.savings(straight.pcs, LARGEST_LOGGED_BYTES, arena.place, can_move=False)
         offset_of = {index: arena.offset_of[place] for index, place in savings.place_of.items() if place < 0}
         return replace(savings, offset_of=offset_of, arena=arena.name) if offset_of else savings
 

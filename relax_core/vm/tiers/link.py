@@ -9,6 +9,7 @@ import numpy as np
 from relax_core.bytecode.executable import Executable
 from relax_core.vm.tiers.facts import BytecodeFacts, Room
 from relax_core.vm.tiers.names import Names
+from relax_core.vm.tiers.segments import Untransposed
 
 Callee = Callable[..., Any]
 
@@ -22,11 +23,11 @@ class Callees(Protocol):
         """Return the generated code of a VM function; its last parameter is the depth of the call."""
         ...
 
-    def kernel(self, index: int) -> Callee:
-        """Return a kernel by its index in the function table."""
+    def kernel(self, index: int, untransposed: Untransposed | None) -> Callee:
+        """Return a kernel by its index in the function table, or one that reads an operand before it is transposed."""
         ...
 
-    def maker(self, index: int, room: Room) -> Callee:
+    def maker(self, index: int, room: Room, untransposed: Untransposed | None) -> Callee:
         """Return a variant of a kernel that allocates and returns its output."""
         ...
 
@@ -45,13 +46,15 @@ class Linker:
         """Return the name of a VM function."""
         return self._late("function", index, lambda: self._callees.function(index))
 
-    def kernel(self, index: int) -> str:
+    def kernel(self, index: int, untransposed: Untransposed | None) -> str:
         """Return the name of a kernel."""
-        return self._late("kernel", index, lambda: self._callees.kernel(index))
+        key = index, _operand_of(untransposed)
+        return self._late("kernel", key, lambda: self._callees.kernel(index, untransposed))
 
-    def maker(self, index: int, room: Room) -> str:
+    def maker(self, index: int, room: Room, untransposed: Untransposed | None) -> str:
         """Return the name of the variant of a kernel that allocates its output."""
-        return self._late("maker", (index, room), lambda: self._callees.maker(index, room))
+        key = index, room, _operand_of(untransposed)
+        return self._late("maker", key, lambda: self._callees.maker(index, room, untransposed))
 
     def zeros(self, room: Room) -> str:
         """Return the name of a function that allocates a cleared tensor."""
@@ -91,3 +94,8 @@ class Linker:
             return first
 
         return self.names.made(prefix, key, first_of)
+
+
+def _operand_of(untransposed: Untransposed | None) -> object:
+    """Return what of an operand that is not transposed makes the kernel another one."""
+    return None if untransposed is None else (untransposed.position, untransposed.order)

@@ -2,7 +2,8 @@
 
 Allocation and kernel call are fused for a tensor of static shape. A storage that only ever holds one such tensor is
 not allocated. Copies are coalesced: a value that is dead behind its copy is computed into the copy's register. A
-condition that is read once is evaluated in the `if`. None of this changes a value or what a recorded run shows: an
+condition that is read once is evaluated in the `if`. Where nobody records the run, a product reads a matrix itself in
+place of its transposition, and that is not made. None of this changes a value or what a recorded run shows: an
 elided instruction has no effect but on registers, and the log decodes to the same events (`Effect`).
 """
 
@@ -13,7 +14,8 @@ from itertools import count, pairwise
 from typing import Final
 
 from relax_core.bytecode.executable import FunctionEntry
-from relax_core.bytecode.isa import CallInstruction, IfInstruction, Immediate, Instruction, Register
+from relax_core.bytecode.isa import Argument, CallInstruction, IfInstruction, Immediate, Instruction, Register
+from relax_core.jit.transposed import Order
 from relax_core.vm.recording.liveness import Liveness, reads, written
 from relax_core.vm.tiers.facts import HEAP, BytecodeFacts, Kind, Room
 
@@ -51,13 +53,23 @@ class Straight:
 
 
 @dataclass(frozen=True, slots=True)
+class Untransposed:
+    """A kernel gets at `position`, in place of an argument, the `source` that `order` would have turned into it."""
+
+    position: int
+    source: Argument
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
 class Savings:
     """What is elided in a segment.
 
     `filled` maps a kernel to the allocation of the tensor that it fills; `skipped` are instructions that become no
     statement; `place_of` maps a register to the register that has its value instead (from 0), or to a preallocated
     tensor (below 0). When a run is recorded, `offset_of` gives the byte offsets of these tensors in the arena by
-    register, and `arena` is the name of the function that copies the arena.
+    register, and `arena` is the name of the function that copies the arena. `untransposed` are kernels that read a
+    matrix whose transposition is skipped.
     """
 
     filled: dict[int, int]
@@ -66,6 +78,7 @@ class Savings:
     condition: int | None
     offset_of: Mapping[int, int] = field(default_factory=dict[int, int])
     arena: str = ""
+    untransposed: Mapping[int, Untransposed] = field(default_factory=dict[int, Untransposed])
 
 
 LARGEST_BUFFER_BYTES: Final = 4096
@@ -164,14 +177,76 @@ class Body:
         is_kept = all(at > reader for at in self._writers[index] if at != pc)
         return is_straight and is_kept and self.facts.tensor_room(self.call(reader), {index: size_bytes}) is not None
 
-    def savings(self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int | None]) -> Savings:
-        """Return what a segment elides; `buffer(room, number)` preallocates a tensor."""
+    def savings(
+        self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int | None], *, can_move: bool
+    ) -> Savings:
+        """Return what a segment elides; `buffer(room, number)` preallocates a tensor.
+
+        With `can_move` a transposition may be left out: nobody looks at what each instruction makes.
+        """
         filled = self._filled(pcs)
-        skipped = {*filled.values(), *self._unused_storages(pcs)}
+        untransposed = self._untransposed(pcs, filled) if can_move else {}
+        gone = {pc for pc, _ in untransposed.values()}
+        skipped = {*filled.values(), *self._unused_storages(pcs), *gone}
+        filled = {pc: item for pc, item in filled.items() if pc not in gone}
         places = self._places(pcs)
         small = {pc: item for pc, item in filled.items() if self.room_at[item].size_bytes <= limit_bytes}
         places |= self._buffers(pcs, small, places, buffer)
-        return Savings(filled, frozenset(skipped), places, self._condition(pcs))
+        return Savings(
+            *(filled, frozenset(skipped), places, self._condition(pcs)),
+            untransposed={pc: item for pc, (_, item) in untransposed.items()},
+        )
+
+    def _untransposed(self, pcs: list[int], filled: Mapping[int, int]) -> dict[int, tuple[int, Untransposed]]:
+        """Return the kernels that read what a transposition alone makes for them, with the place of that.
+
+        In between nothing is computed, so that the matrix is the same for both. Neither kernel stops but by being
+        cancelled: nobody sees that the transposed matrix is not there.
+        """
+        found: dict[int, tuple[int, Untransposed]] = {}
+        for start, pc in enumerate(pcs):
+            order = self.facts.transposition(self.call(pc).function) if pc in filled else None
+            reader = None if order is None else self._only_reader(pcs, filled[pc])
+            if order is None or reader is None or pcs[reader] not in filled:
+                continue
+            source, reading = self.call(pc).args[0], self.call(pcs[reader])
+            between = pcs[start + 1 : reader]
+            is_kept = isinstance(source, Register) and all(self.written[at] != source.index for at in between)
+            is_calm = all(self.is_allocation(at) or self.name(at) == "vm.builtin.copy" for at in between)
+            registers = self._copies(pcs, filled[pc])
+            positions = [
+                at for at, item in enumerate(reading.args) if isinstance(item, Register) and item.index in registers
+            ]
+            if not is_kept or not is_calm or len(positions) != 1:
+                continue
+            if self.facts.reads_untransposed(reading.function, positions[0], order):
+                found[pcs[reader]] = pc, Untransposed(positions[0], source, order)
+        return found
+
+    def _copies(self, pcs: list[int], allocation: int) -> list[int]:
+        """Return the registers that hold a new tensor, that of its allocation first."""
+        first = self.written[allocation]
+        assert first is not None, "a tensor is made in a register"
+        registers = [first]
+        for pc in pcs:
+            index = self.written[pc]
+            if self.name(pc) == "vm.builtin.copy" and index is not None and not self.reads[pc].isdisjoint(registers):
+                registers.append(index)
+        return registers
+
+    def _only_reader(self, pcs: list[int], allocation: int) -> int | None:
+        """Return the position in a segment of the only kernel that reads a new tensor, besides the one that fills it.
+
+        `None` if it, or a copy of it, is read elsewhere, or its register is written again.
+        """
+        registers = self._copies(pcs, allocation)
+        readers = [number for number, pc in enumerate(pcs) if not self.reads[pc].isdisjoint(registers)]
+        count = sum(len(self.reads[pcs[number]] & {*registers}) for number in readers)
+        is_whole = count == sum(self._read_count[index] for index in registers)
+        is_single = all(self._write_count[index] == 1 for index in registers)
+        others = [number for number in readers if self.name(pcs[number]) != "vm.builtin.copy"]
+        is_read_once = len(others) == 2 and self.kind(pcs[others[1]]) == "kernel"
+        return others[1] if is_whole and is_single and is_read_once else None
 
     def _filled(self, pcs: list[int]) -> dict[int, int]:
         found: dict[int, int] = {}

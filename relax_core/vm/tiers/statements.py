@@ -4,7 +4,7 @@ Where the test of a fast path fails, generated code calls the builtin, which han
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -306,6 +306,11 @@ class Statements:
         return self.names.argument(_moved(argument, savings))
 
     def _called(self, pc: int, call: CallInstruction, savings: Savings) -> tuple[str, ...]:
+        untransposed = savings.untransposed.get(pc)
+        if untransposed is not None:
+            args = [*call.args]
+            args[untransposed.position] = untransposed.source
+            call = replace(call, args=tuple(args))
         call = _moved_call(call, savings)
         target = f"{self.names.argument(call.dst)} = " if isinstance(call.dst, Register) else ""
         if self.heap is not None and self.heap.uses(pc):
@@ -318,9 +323,10 @@ class Statements:
             case "kernel" if pc in savings.filled and not _stays(call.args[-1]):
                 room = self.body.room_at[savings.filled[pc]]
                 args = self._joined(call.args[:-1])
-                return (f"{self.names.argument(call.args[-1])} = {self.linker.maker(call.function, room)}({args})",)
+                maker = self.linker.maker(call.function, room, untransposed)
+                return (f"{self.names.argument(call.args[-1])} = {maker}({args})",)
             case "kernel":
-                return (f"{target}{self.linker.kernel(call.function)}({self._joined(call.args)})",)
+                return (f"{target}{self.linker.kernel(call.function, untransposed)}({self._joined(call.args)})",)
             case _:
                 return self._builtin(pc, call, target)
 

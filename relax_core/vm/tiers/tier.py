@@ -25,6 +25,7 @@ from relax_core.vm.tiers.generate import function_of, generate
 from relax_core.vm.tiers.generated_stack import Base, Deoptimised, GeneratedStack
 from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
+from relax_core.vm.tiers.segments import Untransposed
 from relax_core.vm.tiers.structure import UnstructuredError
 from relax_core.vm.tiers.unboxed import wrapped
 
@@ -170,13 +171,18 @@ class Tier:
         generated = self._finder.of_index(index)
         return "" if generated is None else "\n".join(generated.text.lines)
 
-    def kernel(self, index: int) -> Callee:
+    def kernel(self, index: int, untransposed: Untransposed | None) -> Callee:
         """Return the kernel of an entry of the function table."""
-        return self._calls.caller(index)
+        if untransposed is None:
+            return self._calls.caller(index)
+        return self._calls.untransposed(index, untransposed.position, untransposed.order).caller()
 
-    def maker(self, index: int, room: Room) -> Callee:
+    def maker(self, index: int, room: Room, untransposed: Untransposed | None) -> Callee:
         """Return a variant of a kernel that allocates its output and returns it."""
-        return self._calls.maker(index, room.shape, room.dtype)
+        if untransposed is None:
+            return self._calls.maker(index, room.shape, room.dtype)
+        kernel = self._calls.untransposed(index, untransposed.position, untransposed.order)
+        return kernel.allocating_caller(room.shape, room.dtype)
 
     def _interpret(self, index: int, args: tuple[Value, ...], depth: int) -> Value:
         if self.log is None and self._linker.facts.is_closed and self.stack.is_called():
