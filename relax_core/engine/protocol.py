@@ -150,6 +150,7 @@ class CompareGraph(Request[Graph], frozen=True):
     stage: int
     functions: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     is_bare: bool = False
 
 
@@ -174,11 +175,10 @@ class FilmOf(Request[Film], frozen=True):
 
 
 class Inspect(Request[Inspector], frozen=True):
-    """All that is known of a node; if `is_followed` up to its instructions, without `has_types` no inferred type."""
+    """What is known of a `NodeId`; if `is_followed` up to its instructions, without `has_types` no inferred type."""
 
     program: Program
     node: str
-    """The text of a `NodeId`."""
     is_followed: bool = True
     has_types: bool = True
 

@@ -242,6 +242,24 @@ class GraphNode(msgspec.Struct, frozen=True):
     """Name of the folded group that Enter opens; empty for a plain node."""
     fault: str = ""
     """The error that the program has here, with its code; empty if there is none."""
+    name: str = ""
+    """Of the variable that is bound here; empty if there is none."""
+    is_call: bool = False
+    """The title is the operator or the function that is called."""
+
+
+class UnseenNode(msgspec.Struct, frozen=True, array_like=True):
+    """What a node is searched by that is folded into a group, or counted at a user; the fields of a `GraphNode`."""
+
+    box: str
+    """The `GraphNode.id` of the group, or of the user; empty if it has none."""
+    title: str
+    subtitle: str
+    node: str
+    name: str
+    is_call: bool
+    way: int
+    """The groups to be open for it to be drawn: a place in `Graph.ways`."""
 
 
 class GraphEdge(msgspec.Struct, frozen=True, array_like=True):
@@ -290,6 +308,9 @@ class Graph(msgspec.Struct, frozen=True):
     """How many weights, constants and nodes that compute shapes there are outside folded groups."""
     is_bare: bool = False
     """They are not drawn, but counted at their users."""
+    unseen: tuple[UnseenNode, ...] = ()
+    """The nodes that are not drawn; those of one box are in the order of the program."""
+    ways: tuple[tuple[str, ...], ...] = ()
 
 
 class FilmItem(msgspec.Struct, frozen=True, array_like=True):

@@ -113,3 +113,24 @@ def test_the_requests_hide_and_compare() -> None:
     compared = ask(session, CompareGraph(that, 4, is_bare=True))
     assert not any(node.title == "w" for node in compared.nodes)
     assert any("+1 weight" in node.subtitle for node in compared.nodes)
+
+
+def test_what_is_not_drawn_is_told_with_what_stands_for_it_and_the_way_to_it() -> None:
+    everything = "main/block 0.0/layers × 40"
+    graph = bare(layered(40), everything)
+    title_of = {node.id: node.title for node in graph.nodes}
+    told = {item.title: item for item in graph.unseen if item.name == item.title}
+    assert title_of[told["layers_3_proj"].box] == "layers_3"
+    assert graph.ways[told["layers_3_proj"].way] == (everything, f"{everything}/layers_3")
+    assert title_of[told["embedding"].box] == "add"
+    drawn = {node.node for node in graph.nodes if not node.group}
+    assert len(drawn) + len(graph.unseen) == graph.node_count
+    assert drawn.isdisjoint(item.node for item in graph.unseen)
+    shown = bare(layered(40), shown=frozenset((told["embedding"].node, told["layers_3_proj"].node)))
+    assert {"embedding", "layers_3_proj"} <= {node.title for node in shown.nodes}
+
+
+def test_hidden_weights_are_at_their_first_user_and_chains_of_shapes_at_the_user_of_the_last() -> None:
+    whole = drawing(("a", "b"), ("b", "C"), ("a", "D"), ("e", "E"))
+    found = {item.node.key: item.box for item in without_small(whole).unseen}
+    assert found == {"a": "C", "b": "C", "e": "E"}

@@ -68,3 +68,58 @@ def test_weights_are_hidden_and_shown_again_on_each_page_by_itself(open_page: Op
     assert_accessible(page, 1440)
     switch.click()
     expect(weight).to_be_visible()
+
+
+@pytest.mark.browser
+def test_a_search_looks_into_folds_and_opens_the_way(open_page: OpenPage, app_url: str) -> None:
+    page = opened(open_page, app_url, "", layered(40))
+    canvas = page.get_by_label(re.compile("^@main, 407 nodes"))
+    way = page.get_by_role("group", name="Open groups")
+    canvas.press("/")
+    field = page.get_by_label("Search the graph")
+    words = page.get_by_role("search").get_by_role("status")
+    field.fill("op = nothing")
+    expect(words).to_have_text("No hit. 407 nodes searched, folds included.")
+    field.fill("op =")
+    expect(words).to_have_text("Column 5: what `op` is compared with is missing")
+    field.fill("op = R.permute_dims and name ~ ^lv")
+    expect(words).to_have_text("40 found")
+    expect(canvas.get_by_role("img", name=re.compile("^layers × 40.*40 hits inside"))).to_be_visible()
+    field.press("Enter")
+    expect(way.get_by_role("button")).to_have_text(["layers × 40 ✕", "layers_0 ✕"])
+    expect(canvas.locator("g.node.selected")).to_have_attribute("aria-label", re.compile("^permute_dims"))
+    expect(words).to_have_text("1 of 40")
+    assert_accessible(page, 1440)
+    field.press("Enter")
+    expect(way.get_by_role("button")).to_have_text(["layers × 40 ✕", "layers_1 ✕"])
+    page.get_by_role("button", name="Previous hit").click()
+    expect(way.get_by_role("button")).to_have_text(["layers × 40 ✕", "layers_0 ✕"])
+    way.get_by_role("button", name="Fold layers × 40").click()
+    expect(way).to_have_count(0)
+    expect(canvas.locator("g.node.selected")).to_have_attribute("aria-label", re.compile("^layers × 40"))
+    field.press("Escape")
+    expect(canvas).to_be_focused()
+
+
+@pytest.mark.browser
+def test_a_search_finds_a_weight_that_is_hidden_and_shows_it(open_page: OpenPage, app_url: str) -> None:
+    page = opened(open_page, app_url, "", layered(40))
+    canvas = page.get_by_label(re.compile("^@main, "))
+    page.get_by_role("button", name="Hide weights").click()
+    weight = canvas.get_by_role("img", name=re.compile("^embedding"))
+    expect(weight).to_have_count(0)
+    canvas.press("/")
+    page.get_by_label("Search the graph").fill("embedding")
+    page.get_by_label("Search the graph").press("Enter")
+    expect(weight).to_be_visible()
+    expect(weight).to_have_class(re.compile("selected"))
+
+
+@pytest.mark.browser
+def test_a_search_opens_the_way_in_a_graph_that_compares(open_page: OpenPage, app_url: str) -> None:
+    page = opened(open_page, app_url, "passes", layered(40), stage=4, view="graph")
+    page.get_by_label(re.compile("^Compare, ")).press("/")
+    page.get_by_label("Search the graph").fill("layers_7_proj")
+    page.get_by_label("Search the graph").press("Enter")
+    chips = page.get_by_role("group", name="Open groups").get_by_role("button")
+    expect(chips).to_have_text(["layers × 40 ✕", "layers_7 ✕"])

@@ -9,7 +9,7 @@ from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
 from views.shell.explaining import explain_node
 from views.shell.navigation import open_page
-from views.state.session import close_group, find_part, go_to_line, open_group, select, state
+from views.state.session import close_group, find_part, go_to_line, open_group, reach, select, state
 from views.state.shared import FocusState
 from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
@@ -27,6 +27,9 @@ def on_graph(page: str, action: GraphAction) -> None:
             select(node=action.node)
         case "tab":
             select(function=action.command, node="")
+        case "reach":
+            reach(page, action.node, action.groups)
+            select(node=action.node)
         case "open":
             open_group(page, action.command)
         case "close":

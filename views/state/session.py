@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
 
 import streamlit as st
@@ -26,6 +27,15 @@ _PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
 # The link that what is too long for the address was kept by, and the values of its screen.
 _LINK = "link"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A node of a graph that was gone to, the groups that are open for it, and the text that it is of."""
+
+    way: tuple[str, ...]
+    node: str
+    text: tuple[str, str]
 
 
 def take_address() -> None:
@@ -169,19 +179,54 @@ def _sound(changes: dict[str, str | int]) -> dict[str, str | int]:
 
 
 def opened_groups(page: str) -> tuple[str, ...]:
-    """Return the groups of the graph of `page` that the user opened."""
+    """Return the groups of the graph of `page` that are open: the user opened them, or went to a node in them."""
+    return tuple(dict.fromkeys((*_opened_by_hand(page), *_reached(page).way)))
+
+
+def reached_nodes(page: str) -> tuple[str, ...]:
+    """Return the node of the graph of `page` that the user went to where it was not drawn, if there is one."""
+    node = _reached(page).node
+    return (node,) if node else ()
+
+
+def reach(page: str, node: str, way: tuple[str, ...]) -> None:
+    """Open the way to a node of the graph of `page`, and close the way to the one before."""
+    st.session_state[f"{page}.reached"] = _Reached(tuple(whole(group) for group in way), whole(node), _opened_text())
+
+
+def _reached(page: str) -> "_Reached":
+    """Return what was gone to in the text that is open: a node of another text has the same name there."""
+    known = st.session_state.get(f"{page}.reached")
+    if isinstance(known, _Reached) and known.text == _opened_text():
+        return known
+    return _Reached((), "", ("", ""))
+
+
+def _opened_text() -> tuple[str, str]:
+    program = state(ProgramState)
+    return program.sample, program.text
+
+
+def _opened_by_hand(page: str) -> tuple[str, ...]:
     return st.session_state.get(f"{page}.opened", ())
 
 
 def open_group(page: str, group: str) -> None:
     """Open a group of the graph of `page`."""
-    st.session_state[f"{page}.opened"] = (*opened_groups(page), group)
+    st.session_state[f"{page}.opened"] = (*_opened_by_hand(page), group)
 
 
 def close_group(page: str, group: str) -> None:
     """Fold a group of the graph of `page`, with those in it."""
-    kept = (item for item in opened_groups(page) if item != group and not item.startswith(f"{group}/"))
-    st.session_state[f"{page}.opened"] = tuple(kept)
+
+    def kept(groups: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(item for item in groups if item != group and not item.startswith(f"{group}/"))
+
+    st.session_state[f"{page}.opened"] = kept(_opened_by_hand(page))
+    reached = _reached(page)
+    way = kept(reached.way)
+    if way != reached.way:
+        reach(page, "", way)
 
 
 def go_to_line(line: int) -> None:

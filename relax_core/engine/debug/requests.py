@@ -201,6 +201,8 @@ class RecordedGraphOf(Request[Graph], frozen=True):
     left: int
     right: int
     function: str = ""
+    opened: tuple[str, ...] = ()
+    """The groups of the Relax functions that are open."""
 
 
 class RecordedStructureOf(Request[Structure], frozen=True):

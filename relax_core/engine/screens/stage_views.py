@@ -127,7 +127,8 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
     def draw(facts: GraphContext, functions: tuple[str, ...]) -> Drawing:
         return opened.drawing(facts, functions, draw_relax)
 
-    return compare_graph(*sides, log, message.functions, Openness(message.opened, message.is_bare), draw)
+    extent = Openness(message.opened, message.is_bare, frozenset(message.shown))
+    return compare_graph(*sides, log, message.functions, extent, draw)
 
 
 def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:

@@ -85,6 +85,17 @@ class DrawCluster:
     """A compiler region that begins and never ends."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Unseen:
+    """A node that another one stands for: the box that it is folded into, or a node at which it is counted."""
+
+    node: DrawNode
+    box: str
+    """The key of the node that stands for it; empty for none."""
+    way: tuple[str, ...] = ()
+    """The groups that it is in, the outermost first: with these open it is drawn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A graph before layout. `same_rank` are pairs of keys to be placed on one rank."""
@@ -98,6 +109,7 @@ class Drawing:
     node_count: int = field(default=-1)
     opened: tuple[str, ...] = ()
     """The groups that are shown open because they were asked for."""
+    unseen: tuple[Unseen, ...] = ()
     beside: str = ""
     """How many errors of the program are at none of the nodes, and where."""
 
@@ -144,6 +156,8 @@ def fold(
     around = {item.key: item.parent for item in drawing.clusters if item.kind == "region"}
     key_of: dict[str, str] = {}
     nodes: list[DrawNode] = []
+    unseen: list[Unseen] = []
+    way_of = {names: tuple(name for name in names if sizes[name] > 1) for names in set(group_of.values())}
     for item in drawing.nodes:
         name = closed[item.key]
         if not name:
@@ -151,6 +165,7 @@ def fold(
             nodes.append(item)
             continue
         key = f"group:{name}"
+        unseen.append(Unseen(item, key, way_of[group_of[item.key]]))
         if key not in key_of:
             nodes.append(_folded_node(key, name, members[name], around))
         key_of[key] = key_of[item.key] = key
@@ -161,8 +176,16 @@ def fold(
     nodes, edges = _beside_users(nodes, edges)
     visible = {item.key for item in nodes}
     pairs = tuple(pair for pair in drawing.same_rank if visible.issuperset(pair))
-    known = tuple(name for name in opened if name in sizes)
-    return replace(drawing, nodes=tuple(nodes), edges=edges, clusters=clusters, same_rank=pairs, opened=known)
+    known = tuple(name for name in dict.fromkeys(opened) if name in sizes)
+    drawn = replace(drawing, nodes=tuple(nodes), edges=edges, clusters=clusters, same_rank=pairs, opened=known)
+    return replace(drawn, unseen=_at_copies(unseen, nodes))
+
+
+def _at_copies(unseen: list[Unseen], nodes: list[DrawNode]) -> tuple[Unseen, ...]:
+    """Put what is in a box that stands beside each of its users into the first copy."""
+    box_of = {item.key.rpartition("#")[0]: item.key for item in reversed(nodes) if not item.count}
+    box_of |= {item.key: item.key for item in nodes}
+    return tuple(replace(item, box=box_of[item.box]) for item in unseen)
 
 
 def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[list[DrawNode], tuple[DrawEdge, ...]]:

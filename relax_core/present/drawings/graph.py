@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from relax_core.diagnostics import plural
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import Call, Function, Var
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.drawings.compare import union
 from relax_core.present.drawings.dot import write_dot
-from relax_core.present.drawings.drawing import VISIBLE_LIMIT, DrawEdge, Drawing, DrawNode, fold, group_words
+from relax_core.present.drawings.drawing import VISIBLE_LIMIT, DrawEdge, Drawing, DrawNode, Unseen, fold, group_words
 from relax_core.present.drawings.faults import Home, faulty, mark_faults
 from relax_core.present.drawings.flow import FlowDrawer, GraphContext, draw_function, draw_functions
 from relax_core.present.drawings.hiding import small_count, without_small
@@ -19,7 +19,7 @@ from relax_core.present.drawings.relay_flow import RelayFlow
 from relax_core.present.drawings.svg import GraphTooLargeError, layout
 from relax_core.present.drawings.tir_flow import draw_prim_func
 from relax_core.present.escape import visible
-from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
+from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry, UnseenNode
 from relax_core.present.regions.target_marks import NONE
 
 _LEGEND_OF_KIND = (
@@ -68,10 +68,14 @@ def module_graph(facts: GraphContext, opened: tuple[str, ...] = (), *, is_bare: 
 
 @dataclass(frozen=True, slots=True)
 class Openness:
-    """How much of a graph is drawn: the groups that are open, and whether what is small is counted at its users."""
+    """How much of a graph is drawn: the groups that are open, and whether what is small is counted at its users.
+
+    Nodes that are to be `shown` are drawn, whatever they are in.
+    """
 
     opened: tuple[str, ...] = ()
     is_bare: bool = False
+    shown: frozenset[str] = frozenset()
 
 
 _WHOLE = Openness()
@@ -99,7 +103,8 @@ def compare_graph(
     joined = replace(union(drawn[0], marked, log, "Compare"), beside=marked.beside)
     if not joined.nodes:
         return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
-    return present(fold(joined, extent.opened, shown=faulty(marked)), is_bare=extent.is_bare)
+    folded = fold(joined, extent.opened, shown=extent.shown | faulty(marked))
+    return present(folded, is_bare=extent.is_bare, shown=extent.shown)
 
 
 def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
@@ -137,6 +142,7 @@ def present(whole: Drawing, *, is_bare: bool = False, shown: frozenset[str] = fr
     dot = write_dot(drawing)
     ids = {item.key: f"n{number}" for number, item in enumerate(drawing.nodes)}
     is_folded = any(item.look == "folded" for item in drawing.nodes)
+    ways = {way: place for place, way in enumerate(dict.fromkeys(item.way for item in drawing.unseen))}
     try:
         svg = layout(dot)
     except GraphTooLargeError:
@@ -157,11 +163,37 @@ def present(whole: Drawing, *, is_bare: bool = False, shown: frozenset[str] = fr
         opened=tuple((name, visible(group_words(name))) for name in drawing.opened),
         small_count=small_count(whole),
         is_bare=is_bare,
+        unseen=tuple(_unseen_node(item, ids.get(item.box, ""), ways[item.way]) for item in _once(drawing.unseen)),
+        ways=tuple(ways),
     )
+
+
+def _once(unseen: tuple[Unseen, ...]) -> Iterable[Unseen]:
+    """Leave out all copies of a node that stand beside its users but the first one."""
+    found: dict[str, Unseen] = {}
+    for item in unseen:
+        found.setdefault(item.node.node or item.node.key, item)
+    return found.values()
+
+
+def _unseen_node(item: Unseen, box: str, way: int) -> UnseenNode:
+    node = item.node
+    name, is_call = _called(node)
+    id_ = node.node or node.before_node
+    return UnseenNode(box, visible(node.title), visible(node.sub), id_, name, is_call, way)
+
+
+def _called(item: DrawNode) -> tuple[str, bool]:
+    """Return the name of the variable that a node binds, and whether its title is what it calls."""
+    if item.look == "return":
+        return "", False
+    name = next((node.name for node in item.ir if isinstance(node, Var)), "")
+    return visible(name), any(isinstance(node, Call) for node in item.ir)
 
 
 def graph_node(item: DrawNode, id_: str) -> GraphNode:
     """Describe the node that is drawn as the group `id_`."""
+    name, is_call = _called(item)
     return GraphNode(
         id_,
         visible(item.title),
@@ -174,6 +206,8 @@ def graph_node(item: DrawNode, id_: str) -> GraphNode:
         item.mark,
         item.group[-1] if item.look == "folded" else "",
         visible(item.fault),
+        name,
+        is_call,
     )
 
 

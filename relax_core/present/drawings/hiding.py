@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from relax_core.diagnostics import plural
-from relax_core.present.drawings.drawing import DrawEdge, Drawing, DrawNode, used_clusters
+from relax_core.present.drawings.drawing import DrawEdge, Drawing, DrawNode, Unseen, used_clusters
 
 Small: TypeAlias = Literal["weight", "constant", "shape"]
 _ORDER: tuple[Small, ...] = ("weight", "constant", "shape")
@@ -35,6 +35,7 @@ def without_small(drawing: Drawing, shown: frozenset[str] = frozenset()) -> Draw
         edges=tuple(edge for edge in drawing.edges if edge.source in keys and edge.target in keys),
         clusters=used_clusters(drawing.clusters, nodes),
         same_rank=tuple(pair for pair in drawing.same_rank if keys.issuperset(pair)),
+        unseen=_unseen(drawing, hidden),
     )
 
 
@@ -73,6 +74,26 @@ def _counts(
             used = sum(edge.count for edge in visible if edge.target == target) if item.look == "folded" else 1
             found[target] += behind[item.key] + _times(hidden[item.key], used)
     return found
+
+
+def _unseen(drawing: Drawing, hidden: dict[str, Small]) -> tuple[Unseen, ...]:
+    """Add the hidden nodes to those that are folded: each is at its first visible user, or at that of its user.
+
+    What stands for folded weights, and is hidden, is no node of the program; what was in it goes along.
+    """
+    users: dict[str, list[str]] = defaultdict(list)
+    for edge in drawing.edges:
+        if edge.source in hidden:
+            users[edge.source].append(edge.target)
+    home: dict[str, str] = {}
+    for item in reversed(drawing.nodes):
+        if item.key in hidden:
+            homes = (home.get(key, "") if key in hidden else key for key in users[item.key])
+            home[item.key] = next(filter(None, homes), "")
+    folded = tuple(replace(item, box=home[item.box]) if item.box in home else item for item in drawing.unseen)
+    way_of = {item.key: item.group for item in drawing.nodes if item.look != "folded"}
+    own = (item for item in drawing.nodes if item.key in hidden and item.look != "folded")
+    return (*folded, *(Unseen(item, home[item.key], way_of.get(home[item.key], ())) for item in own))
 
 
 def _times(kind: Small, count: int) -> Counter[Small]:

@@ -19,7 +19,7 @@ from views.shell.frame import bar, chip, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_line
 from views.shell.selecting import graph_of, on_graph, show_inspector
-from views.state.session import opened_groups, select, state
+from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
@@ -225,7 +225,8 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
     function = current.function if current.function in functions else next(iter(functions), "")
     opened = opened_groups("partition")
     path = _path(view, step)
-    drawn = graph_of(GraphOf(program, step, function, opened, tuple(node for nodes in path for node in nodes)))
+    shown = (*reached_nodes("partition"), *(node for nodes in path for node in nodes))
+    drawn = graph_of(GraphOf(program, step, function, opened, shown))
     names = (_SOURCE_STEP, *(stage.name for stage in view.stages))
     graph(
         drawn,

@@ -43,7 +43,7 @@ from views.shell.guide import offer_paragraph
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.reports import offer_report
 from views.shell.selecting import is_bare, on_graph, show_inspector, shown_side
-from views.state.session import opened_groups, select, state
+from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.diff.component import DiffAction, DiffTab, SingleRewrite, diff
 from views.widgets.graph.component import Head, Marks, graph
@@ -295,8 +295,9 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
     if shown == "film":
         _show_film(stage)
     if shown in ("both", "graph"):
-        opened, bare = opened_groups("passes"), is_bare("passes")
-        reply = ask(CompareGraph(passed_program(), stage, opened=opened, is_bare=bare))
+        opened, reached = opened_groups("passes"), reached_nodes("passes")
+        bare = is_bare("passes")
+        reply = ask(CompareGraph(passed_program(), stage, opened=opened, shown=reached, is_bare=bare))
         if isinstance(reply, Failure):
             show_failure(reply)
             return

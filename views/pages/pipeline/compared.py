@@ -21,8 +21,8 @@ from relax_core.present.escape import badge, literal, prose
 from relax_core.present.models import Diff, Graph
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
-from views.shell.selecting import shown_side
-from views.state.session import select, state
+from views.shell.selecting import on_graph, shown_side
+from views.state.session import opened_groups, reach, select, state
 from views.widgets.diff.component import DiffAction, diff
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
@@ -48,7 +48,7 @@ def show_graph(parcel: Parcel, left: int, right: int, height: str) -> None:
     names = _drawable(listed)
     own = state(PipelineState).drawn_function
     function = own if own in names else next(iter(names), "")
-    drawn = ask(RecordedGraphOf(parcel, left, right, function))
+    drawn = ask(RecordedGraphOf(parcel, left, right, function, opened_groups("pipeline")))
     if isinstance(drawn, Failure):
         drawn = Graph("", empty_title=drawn.title, empty_text=drawn.message)
     selected = next((item.node for item in drawn.nodes if item.node and f"b/{item.line}" == _line()), "")
@@ -88,6 +88,10 @@ def _drawable(listed: RecordedFunctions) -> tuple[str, ...]:
 
 def _on_graph(drawn: Graph, action: GraphAction) -> None:
     match action.kind:
+        case "reach":
+            reach("pipeline", action.node, action.groups)
+        case "open" | "close":
+            on_graph("pipeline", action)
         case "select":
             found = next(
                 (item for item in drawn.nodes if action.node and action.node in (item.node, item.before_node)), None

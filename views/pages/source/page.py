@@ -20,7 +20,7 @@ from views.shell.navigation import open_page
 from views.shell.reports import offer_report
 from views.shell.selecting import is_bare, on_graph, show_inspector
 from views.shell.tour import offer
-from views.state.session import line_to_show, open_text, opened_groups, select, state
+from views.state.session import line_to_show, open_text, opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState
 from views.widgets.editor.component import NO_WORDS, EditorAction, editor
 from views.widgets.graph.component import Head, Marks, graph
@@ -197,6 +197,7 @@ def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
         given_program(),
         function=function,
         opened=opened,
+        shown=reached_nodes("source"),
         has_types=has_types,
         has_faults=has_faults,
         is_bare=is_bare("source"),

@@ -530,16 +530,22 @@ export interface Graph {
   readonly small_count: number;
   /** They are not drawn, but counted at their users. */
   readonly is_bare: boolean;
+  /** The nodes that are not drawn; those of one box are in the order of the program. */
+  readonly unseen: readonly UnseenNode[];
+  readonly ways: readonly (readonly string[])[];
 }
 
 /** What the user did. */
 export interface GraphAction {
-  readonly kind: "close" | "command" | "open" | "select" | "side" | "step" | "tab";
+  /** To reach is to select a node that is not drawn, and to have it drawn. */
+  readonly kind: "close" | "command" | "open" | "reach" | "select" | "side" | "step" | "tab";
   /** The selected node, empty after Esc. */
   readonly node?: string;
   /** The id of the tab, step or button, or the name of the group to open or to fold. */
   readonly command?: string;
   readonly side?: Side;
+  /** To be open for the node that is reached. */
+  readonly groups?: readonly string[];
 }
 
 /** An edge between two `GraphNode.id`, for neighbours and keyboard moves. */
@@ -564,6 +570,10 @@ export interface GraphNode {
   readonly group: string;
   /** The error that the program has here, with its code; empty if there is none. */
   readonly fault: string;
+  /** Of the variable that is bound here; empty if there is none. */
+  readonly name: string;
+  /** The title is the operator or the function that is called. */
+  readonly is_call: boolean;
 }
 
 /** What the page says beside the picture; `Head` and `Marks` tell what each is. */
@@ -1825,6 +1835,17 @@ export interface Tried {
   readonly output: readonly string[];
   readonly problems: readonly Problem[];
 }
+
+/** What a node is searched by that is folded into a group, or counted at a user; the fields of a `GraphNode`. */
+export type UnseenNode = readonly [
+  box: string,
+  title: string,
+  subtitle: string,
+  node: string,
+  name: string,
+  is_call: boolean,
+  way: number,
+];
 
 /** An operator that stays with the compiler itself, how often, and why. */
 export interface Unsupported {

@@ -14,12 +14,15 @@ from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 class GraphAction:
     """What the user did."""
 
-    kind: Literal["select", "open", "close", "side", "tab", "step", "command"]
+    kind: Literal["select", "reach", "open", "close", "side", "tab", "step", "command"]
+    """To reach is to select a node that is not drawn, and to have it drawn."""
     node: str = ""
     """The selected node, empty after Esc."""
     command: str = ""
     """The id of the tab, step or button, or the name of the group to open or to fold."""
     side: Side = "both"
+    groups: tuple[str, ...] = ()
+    """To be open for the node that is reached."""
 
 
 class GraphProps(msgspec.Struct, frozen=True):

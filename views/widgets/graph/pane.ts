@@ -7,8 +7,10 @@ import type { Take, Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
 import { download, downloadPng, svgFile } from "./files";
 import { type Asks, headOf, legendOf, menuOf, wayOf } from "./head";
+import { countInside, type Hit, hitsOf } from "./hits";
 import { Tip } from "./hover";
-import { isNode, nodeOnSide, Picture } from "./picture";
+import { nodeOnSide, Picture } from "./picture";
+import type { Test } from "./query";
 import { Search } from "./search";
 import { Viewport } from "./viewport";
 
@@ -36,7 +38,10 @@ export class GraphPane {
   private selected = "";
   // The path that was brought into sight.
   private shownPath = "[]";
-  private found: readonly string[] = [];
+  private found: ReadonlySet<string> = new Set();
+  private isSought = false;
+  // The node that the page was asked to draw.
+  private awaited = "";
   private hovered = "";
 
   constructor(
@@ -52,11 +57,13 @@ export class GraphPane {
       onMove: () => this.tip.hide(),
     });
     const { canvas } = this.viewport;
-    this.search = new Search(
-      (text) => this.lookFor(text),
-      (by) => this.found.length && this.move(by),
-      () => canvas.focus(),
-    );
+    this.search = new Search({
+      find: (test) => this.lookFor(test),
+      go: (hit) => this.goTo(hit),
+      selected: () => this.selected,
+      count: () => this.model?.node_count ?? 0,
+      leave: () => canvas.focus(),
+    });
     this.asks = {
       pickTab: (id) => this.say("tab", id),
       pickStep: (id) => this.pickStep(id),
@@ -86,6 +93,7 @@ export class GraphPane {
 
   setModel(model: Graph, props: GraphProps): void {
     const { canvas, tools } = this.viewport;
+    const isSearching = this.search.hasFocus;
     const picture = new Picture(model);
     this.model = model;
     this.picture = picture;
@@ -108,7 +116,10 @@ export class GraphPane {
     canvas.append(picture.svg, this.legend, tools, this.search.element);
     this.shownPath = "";
     this.viewport.home();
-    this.select(this.selected, false);
+    this.search.again();
+    this.select(this.selected, this.awaited !== "" && this.awaited === this.selected);
+    this.awaited = "";
+    if (isSearching) this.search.open();
   }
 
   setProps(props: GraphProps, take: Take<Values>): void {
@@ -119,9 +130,9 @@ export class GraphPane {
     const wanted = take("node");
     if (wanted !== undefined) this.select(wanted, true);
     const lit = new Set(props.highlight);
-    picture.toggle("lit", (info, id) => lit.has(info.node) || lit.has(id));
+    picture.toggle("lit", (info, id) => lit.has(info.node) || lit.has(id) || this.found.has(id));
     picture.toggle("now", (info) => props.current !== "" && info.node === props.current);
-    this.viewport.canvas.classList.toggle("dimmed", lit.size > 0 || this.found.length > 0);
+    this.viewport.canvas.classList.toggle("dimmed", lit.size > 0 || this.isSought);
     picture.markPath(props.path);
     this.showPath(props);
     picture.markColours(props.colours);
@@ -215,20 +226,36 @@ export class GraphPane {
   private select(node: string, isFromOutside: boolean): void {
     this.selected = node;
     this.root.dataset.selected = node;
-    const shown = this.picture?.toggle("selected", (info) => isNode(info, node)) ?? [];
+    const shown = this.picture?.select(node) ?? [];
     if (isFromOutside) for (const group of shown) this.viewport.reveal([group]);
   }
 
   private move(by: number): void {
-    const { picture, side, found } = this;
-    if (!picture) return;
+    const { picture, side } = this;
+    if (!picture || this.search.step(by)) return;
     const isOnSide = (id: string) => side === "both" || ["both", side].includes(picture.info(id)?.side ?? "");
-    const among = found.length ? found : picture.order.filter(isOnSide);
+    const among = picture.order.filter(isOnSide);
     const next = among[(among.indexOf(this.selectedId) + by + among.length) % among.length];
-    const group = next === undefined ? undefined : picture.group(next);
-    if (next === undefined || !group) return;
-    this.choose(next);
+    if (next !== undefined) this.goToGroup(next);
+  }
+
+  private goToGroup(id: string): void {
+    const group = this.picture?.group(id);
+    if (!group) return;
+    this.choose(id);
     this.viewport.reveal([group]);
+  }
+
+  // What stands for the hit is shown until the page has drawn it.
+  private goTo({ id, node, way }: Hit): void {
+    if (!way) {
+      this.goToGroup(id);
+      return;
+    }
+    this.awaited = node;
+    this.select(node, true);
+    shareSelection(node, this.root);
+    this.tell({ kind: "reach", node, side: this.side, groups: way });
   }
 
   private openGroup(id: string): void {
@@ -248,11 +275,14 @@ export class GraphPane {
     this.tell({ kind: "select", node: "", side: this.side });
   }
 
-  private lookFor(text: string): number {
-    this.found = text ? (this.picture?.search(text) ?? []) : [];
-    this.picture?.toggle("lit", (_, id) => this.found.includes(id));
-    this.viewport.canvas.classList.toggle("dimmed", text !== "");
-    return this.found.length;
+  private lookFor(test: Test | undefined): readonly Hit[] {
+    const hits = test && this.model ? hitsOf(this.model, test) : [];
+    this.found = new Set(hits.map(({ id }) => id));
+    this.picture?.toggle("lit", (_, id) => this.found.has(id));
+    this.picture?.markHits(countInside(hits));
+    this.isSought = test !== undefined;
+    this.viewport.canvas.classList.toggle("dimmed", this.isSought);
+    return hits;
   }
 
   private hover(event: PointerEvent | undefined): void {

@@ -2,6 +2,7 @@
 
 import type { Graph, GraphNode, Side } from "#generated/models";
 import { find, svg } from "#shared/dom";
+import { hitWords, UNSEEN } from "./hits";
 import { CATEGORY_SYMBOL } from "./look";
 import { edgesBetween, waysOf } from "./path";
 import { importSvg } from "./svg";
@@ -21,6 +22,7 @@ export class Picture {
   readonly order: readonly string[];
   private readonly infos: ReadonlyMap<string, GraphNode>;
   private readonly groups = new Map<string, SVGElement>();
+  private readonly labels = new Map<string, string>();
 
   constructor(private readonly model: Graph) {
     this.infos = new Map(model.nodes.map((info) => [info.id, info]));
@@ -36,11 +38,10 @@ export class Picture {
     const info = this.infos.get(id);
     if (!info) return;
     const mark = info.mark === "unchanged" ? "" : info.mark;
+    const label = [mark, info.title, info.subtitle, info.fault && `error ${info.fault}`].filter(Boolean).join(", ");
     group.setAttribute("role", "img");
-    group.setAttribute(
-      "aria-label",
-      [mark, info.title, info.subtitle, info.fault && `error ${info.fault}`].filter(Boolean).join(", "),
-    );
+    group.setAttribute("aria-label", label);
+    this.labels.set(id, label);
     this.groups.set(id, group);
   }
 
@@ -63,9 +64,22 @@ export class Picture {
     return this.groups.has(id) ? id : "";
   }
 
-  /** The id of the first group that shows a node. */
+  /** The id of the first group that shows a node, or stands for it. */
   idOfNode(node: string): string {
-    return this.order.find((id) => isNode(this.infos.get(id), node)) ?? "";
+    return this.order.find((id) => isNode(this.infos.get(id), node)) ?? this.boxOf(node);
+  }
+
+  /** The id of the group that stands for a node that is not drawn; empty if none does. */
+  private boxOf(node: string): string {
+    return (node && this.model.unseen.find((item) => item[UNSEEN.node] === node)?.[UNSEEN.box]) || "";
+  }
+
+  /** Marks what shows a node, or else what stands for it. */
+  select(node: string): readonly SVGElement[] {
+    const shown = this.toggle("selected", (info) => isNode(info, node));
+    const box = shown.length ? undefined : this.group(this.boxOf(node));
+    box?.classList.add("selected");
+    return box ? [box] : shown;
   }
 
   /** The first group that a pass changed. */
@@ -85,12 +99,17 @@ export class Picture {
     return found;
   }
 
-  /** The ids of the groups whose name, type or function has a text. */
-  search(text: string): readonly string[] {
-    return this.order.filter((id) => {
-      const info = this.infos.get(id);
-      return info && [info.title, info.subtitle, info.function].join(" ").toLowerCase().includes(text);
-    });
+  /** Counts at the groups how many hits there are in what they stand for. */
+  markHits(counts: ReadonlyMap<string, number>): void {
+    for (const [id, group] of this.groups) {
+      group.querySelector(".hits")?.remove();
+      const count = counts.get(id) ?? 0;
+      group.setAttribute(
+        "aria-label",
+        [this.labels.get(id), count && `${hitWords(count)} inside`].filter(Boolean).join(),
+      );
+      if (count) addBadge(group, count.toLocaleString("en"));
+    }
   }
 
   /** Marks what lies between two sets of nodes; `path` holds where it begins, what is on it, where it ends. */
@@ -136,10 +155,27 @@ function removeClasses(element: Element, start: string): void {
   for (const name of [...element.classList]) if (name.startsWith(start)) element.classList.remove(name);
 }
 
+function boxIn(group: SVGElement): DOMRect | undefined {
+  return group.querySelector<SVGGraphicsElement>("rect,polygon,path,ellipse")?.getBBox();
+}
+
+const BADGE = { height: 13, digit: 5.6, border: 12 };
+
+// How many hits there are inside stands at the upper right corner, as a pill.
+function addBadge(group: SVGElement, count: string): void {
+  const box = boxIn(group);
+  if (!box) return;
+  const width = count.length * BADGE.digit + BADGE.border;
+  const middle = { x: box.x + box.width, y: box.y };
+  const pill = { x: middle.x - width / 2, y: middle.y - BADGE.height / 2, width, height: BADGE.height, rx: 6.5 };
+  const words = { ...middle, "text-anchor": "middle", "dominant-baseline": "central" };
+  group.append(svg("g", { class: "hits", "aria-hidden": "true" }, svg("rect", pill), svg("text", words, count)));
+}
+
 // The symbol of a category stands at the node's corner.
 function paint(group: SVGElement, colour: string): void {
   group.classList.add(`on-${colour}`);
-  const box = group.querySelector<SVGGraphicsElement>("rect,polygon,path,ellipse")?.getBBox();
+  const box = boxIn(group);
   if (!box) return;
   const place = { x: box.x + box.width, y: box.y + 3, "text-anchor": "middle" };
   const mark = { class: `mark on-${colour}`, ...place, "aria-hidden": "true" };

@@ -158,7 +158,7 @@ export class Viewport {
   }
 
   private onWheel(event: WheelEvent): void {
-    if (!this.host.hasPicture() || targetOf(event)?.closest(".find,.menu")) return;
+    if (!this.host.hasPicture() || targetOf(event)?.closest(".sought,.menu")) return;
     event.preventDefault();
     const rect = this.canvas.getBoundingClientRect();
     if (event.shiftKey) this.pan(-event.deltaY, 0);
@@ -167,7 +167,7 @@ export class Viewport {
 
   private onPointerDown(event: PointerEvent): void {
     const target = targetOf(event);
-    const isControl = target?.closest(".gtools,.legend,.find");
+    const isControl = target?.closest(".gtools,.legend,.sought");
     if (!this.host.hasPicture() || event.button !== 0 || !target || isControl) return;
     const start = this.at;
     let isMoved = false;

@@ -25,7 +25,7 @@ from relax_core.present.diffs.structure import StructureText, structure
 from relax_core.present.drawings.compare import union
 from relax_core.present.drawings.drawing import fold
 from relax_core.present.drawings.flow import GraphContext, draw_functions
-from relax_core.present.drawings.graph import compare_graph, present
+from relax_core.present.drawings.graph import Openness, compare_graph, present
 from relax_core.present.drawings.tir_flow import draw_prim_func
 from relax_core.present.models import Graph, Mark, Structure
 from relax_core.present.nodes.node_id import index_nodes
@@ -52,7 +52,7 @@ def graph(message: RecordedGraphOf, context: RequestContext) -> Graph:
     changed = tuple(row.name for row in _rows(before, after) if row.kind == "Relax" and row.mark != "unchanged")
     if not changed:
         return Graph("", title="Compare", empty_title="No change", empty_text="No Relax function is another one here.")
-    return compare_graph(*sides, log, changed)
+    return compare_graph(*sides, log, changed, Openness(message.opened))
 
 
 def structure_of(message: RecordedStructureOf, context: RequestContext) -> Structure:
