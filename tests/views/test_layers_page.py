@@ -4,10 +4,11 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import OpenPage, rest
 from tests.present.layered import layered
+from tests.processes import wait_until
 from tests.views.pages import assert_accessible
 from views.state.address import to_address
 from views.state.selection import screen
@@ -123,3 +124,44 @@ def test_a_search_opens_the_way_in_a_graph_that_compares(open_page: OpenPage, ap
     page.get_by_label("Search the graph").press("Enter")
     chips = page.get_by_role("group", name="Open groups").get_by_role("button")
     expect(chips).to_have_text(["layers × 40 ✕", "layers_7 ✕"])
+
+
+@pytest.mark.browser
+def test_a_graph_that_does_not_fit_has_a_map_whose_frame_is_dragged(open_page: OpenPage, app_url: str) -> None:
+    page = opened(open_page, app_url, "", layered(40))
+    canvas = page.get_by_label(re.compile("^@main, 407 nodes"))
+    on_map = page.get_by_label(re.compile("^Map of the graph"))
+    layers = canvas.get_by_role("img", name=re.compile("^layers × 40"))
+    expect(layers).to_be_visible()
+    expect(on_map).to_be_hidden()
+    layers.dblclick()
+    expect(on_map).to_be_visible()
+    first = canvas.get_by_role("img", name=re.compile("^layers_0,"))
+    last = canvas.get_by_role("img", name=re.compile("^layers_39,"))
+    assert_in_sight(canvas, first, last)
+    assert_accessible(page, 1440)
+    frame, whole = on_map.locator(".frame").bounding_box(), on_map.bounding_box()
+    assert frame is not None
+    assert whole is not None
+    page.mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(whole["x"] + whole["width"] / 2, whole["y"] + whole["height"] - 4, steps=4)
+    page.mouse.up()
+    assert_in_sight(canvas, last, first)
+    on_map.press("Home")
+    assert_in_sight(canvas, first, last)
+    on_map.press("End")
+    assert_in_sight(canvas, last, first)
+    page.get_by_role("button", name="Fold layers × 40").click()
+    expect(on_map).to_be_hidden()
+
+
+def assert_in_sight(canvas: Locator, shown: Locator, other: Locator) -> None:
+    """Wait until of two nodes of a graph one is in sight."""
+    height = canvas.evaluate("(it) => it.getBoundingClientRect().bottom")
+
+    def is_above(node: Locator) -> bool:
+        box = node.bounding_box()
+        return box is not None and canvas.evaluate("(it) => it.getBoundingClientRect().top") < box["y"] < height
+
+    assert wait_until(lambda: is_above(shown) and not is_above(other))

@@ -9,6 +9,7 @@ import { download, downloadPng, svgFile } from "./files";
 import { type Asks, headOf, legendOf, menuOf, wayOf } from "./head";
 import { countInside, type Hit, hitsOf } from "./hits";
 import { Tip } from "./hover";
+import { Minimap } from "./minimap";
 import { nodeOnSide, Picture } from "./picture";
 import type { Test } from "./query";
 import { Search } from "./search";
@@ -30,6 +31,7 @@ export class GraphPane {
   private readonly tip: Tip;
   private readonly search: Search;
   private readonly viewport: Viewport;
+  private readonly map: Minimap;
   private readonly asks: Asks;
   private model: Graph | undefined;
   private props: GraphProps | undefined;
@@ -54,8 +56,9 @@ export class GraphPane {
       start: () => this.picture?.group(this.picture.firstChange() ?? this.selectedId),
       all: () => this.picture?.all ?? [],
       onPick: (target) => this.choose(this.picture?.idOf(target) ?? ""),
-      onMove: () => this.tip.hide(),
+      onMove: () => this.onMove(),
     });
+    this.map = new Minimap(this.viewport);
     const { canvas } = this.viewport;
     this.search = new Search({
       find: (test) => this.lookFor(test),
@@ -113,9 +116,10 @@ export class GraphPane {
     }
     this.viewport.hold(picture.svg);
     this.drawLegend(model, props);
-    canvas.append(picture.svg, this.legend, tools, this.search.element);
+    canvas.append(picture.svg, this.legend, this.map.element, tools, this.search.element);
     this.shownPath = "";
     this.viewport.home();
+    this.map.setParts(picture.layers());
     this.search.again();
     this.select(this.selected, this.awaited !== "" && this.awaited === this.selected);
     this.awaited = "";
@@ -227,6 +231,7 @@ export class GraphPane {
     this.selected = node;
     this.root.dataset.selected = node;
     const shown = this.picture?.select(node) ?? [];
+    this.map.mark("chosen", shown);
     if (isFromOutside) for (const group of shown) this.viewport.reveal([group]);
   }
 
@@ -275,11 +280,17 @@ export class GraphPane {
     this.tell({ kind: "select", node: "", side: this.side });
   }
 
+  private onMove(): void {
+    this.tip.hide();
+    this.map.follow();
+  }
+
   private lookFor(test: Test | undefined): readonly Hit[] {
     const hits = test && this.model ? hitsOf(this.model, test) : [];
     this.found = new Set(hits.map(({ id }) => id));
     this.picture?.toggle("lit", (_, id) => this.found.has(id));
     this.picture?.markHits(countInside(hits));
+    this.map.mark("hit", this.picture?.groupsOf(this.found) ?? []);
     this.isSought = test !== undefined;
     this.viewport.canvas.classList.toggle("dimmed", this.isSought);
     return hits;

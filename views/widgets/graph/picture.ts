@@ -57,6 +57,25 @@ export class Picture {
     return [...this.groups.values()];
   }
 
+  groupsOf(ids: ReadonlySet<string>): readonly SVGElement[] {
+    return this.order.flatMap((id) => (ids.has(id) ? (this.groups.get(id) ?? []) : []));
+  }
+
+  /** What a map of the picture shows in a colour of its own. */
+  layers(): Readonly<Record<"plain" | "folded" | "changed", readonly SVGElement[]>> {
+    const where = (has: (info: GraphNode) => boolean) =>
+      this.order.flatMap((id) => {
+        const info = this.infos.get(id);
+        return info && has(info) ? (this.groups.get(id) ?? []) : [];
+      });
+    const isChanged = ({ mark }: GraphNode) => mark !== "unchanged";
+    return {
+      plain: where((info) => !info.group && !isChanged(info)),
+      folded: where((info) => info.group !== "" && !isChanged(info)),
+      changed: where(isChanged),
+    };
+  }
+
   /** The id of the group that holds an element; empty if none does. */
   idOf(target: Element | null): string {
     const group = target?.closest<SVGElement>("g.node");

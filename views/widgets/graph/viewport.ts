@@ -1,7 +1,7 @@
 // How the picture lies on the canvas: it is moved and enlarged by the user, or placed so that something is seen.
 
 import { el, svg, targetOf } from "#shared/dom";
-import { isStill } from "#shared/values";
+import { between, isStill } from "#shared/values";
 import {
   type Bounds,
   boundsOf,
@@ -62,11 +62,40 @@ export class Viewport {
     );
     this.canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     this.canvas.addEventListener("pointerdown", (event) => this.onPointerDown(event));
-    new ResizeObserver(() => this.arrange?.()).observe(this.canvas);
+    new ResizeObserver(() => {
+      this.arrange?.();
+      this.host.onMove();
+    }).observe(this.canvas);
   }
 
   get viewBox(): ViewBox {
     return this.box;
+  }
+
+  /** What of the picture is in sight, in its own coordinates, with what is beside it. */
+  get sight(): ViewBox {
+    const { x, y, k } = this.at;
+    return [-x / k, -y / k, this.size.width / k, this.size.height / k];
+  }
+
+  /** Whether the picture is too large to be read whole. */
+  get isLarge(): boolean {
+    return this.host.hasPicture() && this.size.width > 0 && fitted(this.size, this.box).k < this.small;
+  }
+
+  /** The bounds of each of the elements that are shown. */
+  boundsOfEach(elements: readonly Element[]): readonly Bounds[] {
+    const outer = this.canvas.getBoundingClientRect();
+    const rects = elements.map((element) => element.getBoundingClientRect());
+    return rects.filter((rect) => rect.width || rect.height).map((rect) => boundsOf(outer, this.at, [rect]));
+  }
+
+  /** Brings a point of the picture to the middle. */
+  lookAt(x: number, y: number): void {
+    const [left, top, width, height] = this.box;
+    const { k } = this.at;
+    const middle = { x: between(left, x, left + width), y: between(top, y, top + height) };
+    this.lie({ k, x: this.size.width / 2 - middle.x * k, y: this.size.height / 2 - middle.y * k });
   }
 
   /** Wraps what a picture holds into a group that is moved, so that its own size does not matter. */
@@ -158,7 +187,7 @@ export class Viewport {
   }
 
   private onWheel(event: WheelEvent): void {
-    if (!this.host.hasPicture() || targetOf(event)?.closest(".sought,.menu")) return;
+    if (!this.host.hasPicture() || targetOf(event)?.closest(".sought,.menu,.minimap")) return;
     event.preventDefault();
     const rect = this.canvas.getBoundingClientRect();
     if (event.shiftKey) this.pan(-event.deltaY, 0);
@@ -167,7 +196,7 @@ export class Viewport {
 
   private onPointerDown(event: PointerEvent): void {
     const target = targetOf(event);
-    const isControl = target?.closest(".gtools,.legend,.sought");
+    const isControl = target?.closest(".gtools,.legend,.sought,.minimap");
     if (!this.host.hasPicture() || event.button !== 0 || !target || isControl) return;
     const start = this.at;
     let isMoved = false;
