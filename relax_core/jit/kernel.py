@@ -49,6 +49,9 @@ from relax_core.source import Span
 # A kernel that is called with more different sizes than this gets code that works for any.
 SPECIALISED_VARIANTS = 8
 
+# Machine code compares a call with the sizes of the calls before, one after the other.
+BUILTIN_ENTRIES = 32
+
 # So far below zero that no payment of a running kernel brings it back, and no sum of payments wraps around.
 CANCELLED_FUEL = -(1 << 62)
 
@@ -134,11 +137,6 @@ class Variant:
     program: Program
     slots_type: "type[ctypes.Array[ctypes.c_uint64]]"
     record_type: "type[ctypes.Array[ctypes.c_int64]]"
-
-    @property
-    def is_specialised(self) -> bool:
-        """Tell whether this is for certain sizes."""
-        return self.wanted.sizes is not None
 
 
 class Kernel:
@@ -407,7 +405,7 @@ class Caller:
         self._call_host = call_host
         self._output = output
         self._lock = Lock()
-        self._variants: list[Variant] = []
+        self._entries: list[tuple[Variant, tuple[int, ...]]] = []
         self._builtin: Builtin | None = None
         self.callable: Callable[..., object] = self._call
         if kernel.host.builtins is not None:
@@ -422,32 +420,37 @@ class Caller:
             made = np.zeros(*self._output)
             args = (*inputs, made)
         bound, variant = self._kernel.bind(args)
-        if self._builtin is not None and variant not in self._variants:
+        if self._builtin is not None and len(self._entries) < BUILTIN_ENTRIES:
             self._add(self._builtin, args, bound, variant)
         result = self._kernel.run(bound, variant, self._call_host)
         return result if made is None else made
 
     def _add(self, builtin: Builtin, args: tuple[object, ...], bound: BoundArguments, variant: Variant) -> None:
-        entry = self._entry(args, bound, variant)
+        """Let machine code check and run calls like this one: of these sizes, also where the code is for any."""
+        key = variant, bound.sizes
+        entry = self._entry(args, bound, variant) if key not in self._entries else None
         with self._lock:
-            if entry is not None and variant not in self._variants:
-                self._variants.append(variant)
+            if entry is not None and key not in self._entries:
+                self._entries.append(key)
                 builtin.add(entry)
 
     def _stopped(self, number: int, address: int) -> NoReturn:
         record = (ctypes.c_int64 * RECORD_WORDS).from_address(address)
-        raise RunError((self._kernel.why_stopped(self._variants[number], record[:]),))
+        raise RunError((self._kernel.why_stopped(self._entries[number][0], record[:]),))
 
     def _entry(self, args: tuple[object, ...], bound: BoundArguments, variant: Variant) -> BuiltinVariant | None:
         """Return what a builtin needs to run `variant` on arguments like these, `None` if it is not for builtins."""
         metadata, signature = variant.metadata, self._kernel.signature
-        if not variant.is_specialised or metadata.result is not None or metadata.packed_calls or signature.has_strides:
+        if metadata.result is not None or metadata.packed_calls or signature.has_strides:
             return None
         sizes = self._kernel.workspace_bytes(variant, bound)
         value_of = dict(zip(signature.symbols, bound.sizes, strict=True))
         arguments = [_argument(signature, position, arg, value_of) for position, arg in enumerate(args)]
         known = [item for item in arguments if item is not None]
         word_count = len(args) + len(bound.sizes) + len(sizes)
+        # Of any sizes it is not known what is filled.
+        known_workspace = metadata.workspace
+        filled = [False] * len(sizes) if known_workspace is None else [item.is_filled for item in known_workspace]
         if len(known) < len(args) or word_count > SLOT_WORDS or 2 + metadata.value_count > RECORD_WORDS:
             return None
         return BuiltinVariant(
@@ -455,10 +458,7 @@ class Caller:
             tuple(known),
             self._pairs(signature) if bound.are_distinct else (),
             bound.sizes,
-            tuple(
-                -max(size, 1) if item.is_filled else max(size, 1)
-                for size, item in zip(sizes, metadata.workspace or (), strict=True)
-            ),
+            tuple(-max(size, 1) if is_filled else max(size, 1) for size, is_filled in zip(sizes, filled, strict=True)),
             self._output_kind(metadata),
             metadata.work is None or metadata.work > LONG,
         )

@@ -18,6 +18,7 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import BufferStore, PrimFunc
 from relax_core.jit.calls import builtin
 from relax_core.jit.engine import Engine
+from relax_core.jit.kernel import BUILTIN_ENTRIES
 from relax_core.jit.lowering.known.coverage import writes_all
 from tests.jit.programs import Buffer, added, integer, parsed, prim_func, row_sum, tir_matmul
 from tests.narrow import is_array
@@ -218,6 +219,35 @@ def test_temporaries_are_zero_at_every_start(slow_calls: list[object]) -> None:
         call(a, out)
         assert (out == 2 * a).all()
     assert len(slow_calls) == 1
+
+
+ANY_SIZE = """def f(a: T.handle, index: T.handle, out: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    Index = T.match_buffer(index, (n,), "int64")
+    Out = T.match_buffer(out, (n,), "float32")
+    C = T.alloc_buffer((n,))
+    for i in range(n):
+        C[i] = C[i] + A[Index[i]]
+    for i in range(n):
+        Out[i] = C[n - 1 - i]
+"""
+
+
+def test_code_for_any_sizes_is_run_by_a_builtin_for_the_sizes_before(slow_calls: list[object]) -> None:
+    kernel = Engine().kernel(parsed(ANY_SIZE), "f")
+    kernel.specialised_variants = 2
+    call = kernel.caller()
+    for round_ in range(3):
+        for length in range(1, BUILTIN_ENTRIES + 4):
+            a, index, out = np.arange(length, dtype="float32"), np.arange(length), np.full(length, 7, "float32")
+            call(a, index, out)
+            assert out.tolist() == a[::-1].tolist()
+            index[-1] = length
+            with pytest.raises(RunError, match=f"= {length}"):
+                call(a, index, out)
+        # Of the last three sizes each call, and each that stops, goes through Python.
+        assert len(slow_calls) == BUILTIN_ENTRIES + 6 + 6 * round_
 
 
 def test_no_reference_is_lost_or_kept() -> None:
