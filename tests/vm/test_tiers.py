@@ -205,7 +205,7 @@ WORDS = """
 def f depth inner if else is not and type len return for in None UNWRITTEN MACHINE DEEPEST r left meter fuel room
 refuel make_room note keep put deeper outside charged_outside machine origins callee callable_value arguments bytecode
 enter captures function name ndarray ndim dtype shape item fields tag Closure ShapeValue AdtValue StorageValue int float
-tuple constant reference builtin kernel maker zeros buffer arena bytes h v or min max match matched wrapped
+tuple constant reference builtin kernel maker zeros buffer arena bytes h v or min max match matched wrapped new_tensor
 """
 
 

@@ -172,3 +172,36 @@ def test_a_run_goes_on_in_the_explicit_tier_with_the_same_slots(spare_bytes: int
 @pytest.mark.parametrize("events", range(0, 24))
 def test_arithmetic_stops_alike_after_any_number_of_events(events: int) -> None:
     same(ARITHMETIC, (GREATEST, 3), limits=Limits(events=events))
+
+
+FRESH = """
+    @T.prim_func(private=True)
+    def fill(A: T.handle, B: T.handle):
+        n = T.int64()
+        m = T.int64()
+        X = T.match_buffer(A, (n,))
+        Y = T.match_buffer(B, (m,))
+        for i in range(m):
+            Y[i] = T.float32(1)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        cls = Module
+        y = R.call_tir(cls.fill, (x,), out_sinfo=R.Tensor((n - 5,), "float32"))
+        z = R.add(y, y)
+        return z
+"""
+
+
+@pytest.mark.parametrize("count", [0, 4, 5, 6, 40, 100_000])
+@pytest.mark.parametrize("memory_bytes", [1 << 30, 1_000_000, 400_100, 300])
+def test_tensors_of_computed_sizes_are_made_and_counted_as_step_by_step(count: int, memory_bytes: int) -> None:
+    same(FRESH, (np.ones(count, "float32"),), limits=Limits(memory_bytes=memory_bytes))
+
+
+def test_tensors_of_computed_sizes_are_made_by_one_call() -> None:
+    machine = Machine(built(FRESH), record=False, engine=engine())
+    machine.call("main", (np.ones(9, "float32"),))
+    text = machine.tier.text_of(built(FRESH).index_of["main"])
+    assert text.count("new_tensor(") == 2

@@ -185,6 +185,11 @@ class BytecodeFacts:
             case _:
                 return None
 
+    def dtype(self, argument: ConstantRef) -> str:
+        """Return the name of a dtype of the constant pool, "" if it is anything else."""
+        found = self.executable.constants[argument.index]
+        return found.name if isinstance(found, DTypeConstant) else ""
+
     def room(self, shape: ConstantRef, dtype: ConstantRef) -> Room | None:
         """Return the tensor of a shape and a dtype of the constant pool, `None` if it is not static."""
         constants = self.executable.constants

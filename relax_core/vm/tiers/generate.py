@@ -243,7 +243,12 @@ class Writer:
         storages = ((self.body.written[pc], self.body.storage_at.get(pc)) for pc in savings.skipped)
         self.text.storages |= {index: size for index, size in storages if index is not None and size is not None}
         end = self.end_of_work(straight.pcs)
+        fresh = {} if self.log is not None or self.heap is None else self.body.fresh(straight.pcs)
+        within = {pc for item in fresh.values() for pc in item.pcs}
         for number, pc in enumerate(straight.pcs):
+            if pc in fresh:
+                self.text.add(indent, self.statements.fresh(fresh[pc], savings), pc)
+            inner = indent + (pc in within)
             if pc in savings.filled:
                 allocation = savings.filled[pc]
                 index = self.body.written[allocation]
@@ -252,11 +257,11 @@ class Writer:
             if self.heap is not None:
                 self.heap.note(pc)
             for line in self.logged(pc, savings):
-                self.text.add(indent, line, pc)
+                self.text.add(inner, line, pc)
             for line in self.statements.of(pc, savings) if pc not in implied else ():
-                self.text.add(indent, line, pc)
+                self.text.add(inner, line, pc)
             for line in self.statements.dropped(pc, savings) if number < end else ():
-                self.text.add(indent, line, pc)
+                self.text.add(inner, line, pc)
         if self.log is not None:
             for line in self.log.end():
                 self.text.add(indent, line, straight.pcs[-1])

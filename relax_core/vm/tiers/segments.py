@@ -11,16 +11,29 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, pairwise
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from relax_core.bytecode.executable import FunctionEntry
-from relax_core.bytecode.isa import Argument, CallInstruction, IfInstruction, Immediate, Instruction, Register
+from relax_core.bytecode.isa import (
+    Argument,
+    CallInstruction,
+    ConstantRef,
+    IfInstruction,
+    Immediate,
+    Instruction,
+    Register,
+)
 from relax_core.jit.transposed import Order
+from relax_core.vm.builtin.storage import storable
 from relax_core.vm.recording.liveness import Liveness, reads, written
 from relax_core.vm.tiers.facts import HEAP, BytecodeFacts, Kind, Room
 
 _ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"
 _NULL: Final = "vm.builtin.null_value"
+_MAKE_SHAPE: Final = "vm.builtin.make_shape"
+_FRESH: Final = (_MAKE_SHAPE, "vm.builtin.alloc_storage", _MAKE_SHAPE, _ALLOC_TENSOR)
 LONGEST_SEGMENT: Final = 512
 LARGEST_SEGMENT_BYTES: Final = 64 << 20
 
@@ -59,6 +72,17 @@ class Untransposed:
     position: int
     source: Argument
     order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A tensor whose sizes are computed and that is alone in its storage, both made by one call where there is room.
+
+    `pcs` are the instructions that make the size of the storage, the storage, the shape and the tensor, in a row.
+    """
+
+    pcs: tuple[int, int, int, int]
+    dtype: "np.dtype[Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +271,33 @@ class Body:
         others = [number for number in readers if self.name(pcs[number]) != "vm.builtin.copy"]
         is_read_once = len(others) == 2 and self.kind(pcs[others[1]]) == "kernel"
         return others[1] if is_whole and is_single and is_read_once else None
+
+    def fresh(self, pcs: list[int]) -> dict[int, Fresh]:
+        """Return the tensors of a segment that are made with their storages, by the first instruction of each."""
+        fours = zip(pcs, pcs[1:], pcs[2:], pcs[3:], strict=False)
+        found = (self._fresh(four) for four in fours if tuple(map(self.name, four)) == _FRESH)
+        return {item.pcs[0]: item for item in found if item is not None}
+
+    def _fresh(self, pcs: tuple[int, int, int, int]) -> Fresh | None:
+        size, storage, _, tensor = map(self.call, pcs)
+        made = [self.written[pc] for pc in pcs[:3]]
+        are_read_once = all(index is not None and self._is_read_once(index) for index in made)
+        match storage.args[1:4], tensor.args:
+            case (
+                (Register(index=bytes_), Immediate(value=0), ConstantRef() as unit),
+                (Register(index=memory), Immediate(value=0), Register(index=shape), ConstantRef() as dtype),
+            ) if [bytes_, memory, shape] == made and are_read_once and size.args[1] == Immediate(1):
+                kinds = [storable(self.facts.dtype(item)) for item in (unit, dtype)]
+                if kinds[0] is not None and kinds[0].itemsize == 1 and kinds[1] is not None:
+                    return Fresh(pcs, kinds[1])
+            case _:
+                pass
+        return None
+
+    def _is_read_once(self, index: int) -> bool:
+        """Tell whether a register is read at one place, and written at one, null values aside."""
+        makers = [pc for pc in self._writers.get(index, ()) if self.name(pc) != _NULL]
+        return len(makers) == self._read_count[index] == 1
 
     def _filled(self, pcs: list[int]) -> dict[int, int]:
         found: dict[int, int] = {}

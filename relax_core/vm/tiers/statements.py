@@ -28,7 +28,7 @@ from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import ON_HEAP, SEEN_BY_RECORDER, Kind
 from relax_core.vm.tiers.link import Linker
 from relax_core.vm.tiers.names import Names
-from relax_core.vm.tiers.segments import Body, Savings
+from relax_core.vm.tiers.segments import Body, Fresh, Savings
 from relax_core.vm.tiers.unboxed import UnboxedHeap
 
 
@@ -276,6 +276,15 @@ class Statements:
                 self._note_scalar(pc, call, savings)
             case _:
                 pass
+
+    def fresh(self, found: Fresh, savings: Savings) -> str:
+        """Return the start of an `if` in which a tensor is made step by step: where it cannot be made in one."""
+        assert self.heap is not None, "its sizes are in local variables"
+        size, _, shape, tensor = map(self.body.call, found.pcs)
+        assert isinstance(tensor.dst, Register), "a tensor is made in a register"
+        (size_bytes,), sizes = self.heap.sizes(size), "".join(f"{item}, " for item in self.heap.sizes(shape))
+        made = f"new_tensor({size_bytes}, ({sizes}), {self.names.add(found.dtype, 'dtype')})"
+        return f"if ({self.argument(tensor.dst, savings)} := {made}) is None:"
 
     def dropped(self, pc: int, savings: Savings) -> Iterable[str]:
         """Return the statement that drops registers that are dead; a log keeps their values alive in any case."""

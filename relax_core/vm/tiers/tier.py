@@ -1,6 +1,7 @@
 """The generated tier: runs generated code, and deoptimises to the explicit tier at a limit or a failed speculation."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import CodeType
 from typing import Any, Final, NoReturn
@@ -12,7 +13,8 @@ from relax_core.vm.builtin.builtins import callable_value
 from relax_core.vm.calls import Calls
 from relax_core.vm.context import fail
 from relax_core.vm.interpreter import Interpreter
-from relax_core.vm.objects.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value
+from relax_core.vm.meter import Meter
+from relax_core.vm.objects.values import MACHINE, UNWRITTEN, AdtValue, Array, Closure, ShapeValue, StorageValue, Value
 from relax_core.vm.recording.liveness import written
 from relax_core.vm.recording.locate import too_deep, wrong_count
 from relax_core.vm.recording.recorder import NO_WRITE
@@ -63,6 +65,7 @@ class Tier:
             "charged_outside": self.charged_outside,
             "wrong_count": self.wrong_count,
             "callable_value": callable_value,
+            "new_tensor": tensor_maker(machine.meter),
             "enter": [self._first_entry(index) for index in range(len(machine.executable.functions))],
             "bytecode": frozenset(
                 index for index, entry in enumerate(machine.executable.functions) if entry.kind == "vm"
@@ -274,3 +277,25 @@ class Tier:
         if not self._machine.recount(size_bytes):
             self.stack.deoptimise()
         return self._machine.meter.room
+
+
+def tensor_maker(meter: Meter) -> Callable[..., Array | None]:
+    """Return what makes a tensor of so many bytes, these sizes and a dtype, and counts it.
+
+    It returns `None` where there may be no room, and where the sizes do not take just these bytes.
+    """
+    zeros = np.zeros
+
+    def new_tensor(size_bytes: int, sizes: tuple[int, ...], dtype: "np.dtype[Any]") -> Array | None:
+        if not 0 <= size_bytes <= meter.room:
+            return None
+        try:
+            made = zeros(sizes, dtype)
+        except (MemoryError, ValueError):
+            return None
+        if made.nbytes != size_bytes:
+            return None
+        meter.room -= size_bytes
+        return made
+
+    return new_tensor

@@ -162,8 +162,7 @@ class UnboxedHeap:
             case "vm.builtin.match_shape":
                 yield from self._match(pc, call, tuple(f".shape[{axis}]" for axis in range(_value(call.args[2]))))
             case "vm.builtin.make_shape":
-                items = (self._loaded(*pair) for pair in _pairs(call.args[2:]))
-                yield f"{target}ShapeValue(({''.join(f'{item.number}, ' for item in items)}))"
+                yield f"{target}ShapeValue(({''.join(f'{item}, ' for item in self.sizes(call))}))"
             case "vm.builtin.make_prim_value":
                 slot = self._loaded(_value(call.args[1]), _value(call.args[2]))
                 is_bool = _is_bool(call, self.names)
@@ -172,6 +171,10 @@ class UnboxedHeap:
             case _:
                 for number, value in _stores(self.body.facts.prim_func(call.function)):
                     yield from self._computed(number, value)
+
+    def sizes(self, call: CallInstruction) -> list[str]:
+        """Return the expressions of the sizes of the shape that a call makes of slots."""
+        return [self._loaded(*pair).number for pair in _pairs(call.args[2:])]
 
     def _computed(self, number: int, value: PrimExpr) -> Iterator[str]:
         slot = _expression(value, self._slot)
