@@ -6,7 +6,7 @@ from relax_core.present.drawings.graph import function_graph
 from relax_core.present.models import Graph
 from tests.counting import lines_of
 from tests.engine.asking import ask
-from tests.present.layered import LAYER_LENGTH, layered
+from tests.present.layered import LAYER_LENGTH, attending, layered
 from tests.present.programs import facts_of, parsed
 
 ALL = "main/block 0.0/layers × 40"
@@ -97,3 +97,21 @@ def test_a_graph_is_drawn_in_linear_time() -> None:
         return lines_of(lambda: function_graph("main", facts))
 
     assert cost(240) / cost(60) < 5
+
+
+def test_an_open_layer_has_boxes_of_its_modules_and_frames_around_what_is_open() -> None:
+    everything = "main/block 0.0/layers × 20"
+    layer = f"{everything}/layers_3"
+    closed = graph_of(attending(20), everything, layer)
+    modules = {node.title: node.subtitle for node in closed.nodes if node.group.startswith(f"{layer}/")}
+    assert modules == {"attn": "11 nodes, 4 weights", "mlp": "3 nodes, 2 weights"}
+    open_ = graph_of(attending(20), everything, layer, f"{layer}/attn", f"{layer}/attn/q")
+    assert [title for _, title in open_.opened] == ["layers × 20", "layers_3", "attn", "q"]
+    assert "nn.softmax" in titles(open_)
+    assert open_.svg.count('class="cluster group"') == 4
+    assert "mlp" in titles(open_)
+
+
+def test_a_layer_whose_weights_tell_of_no_module_is_opened_at_once() -> None:
+    graph = graph_of(layered(40), ALL, f"{ALL}/layers_3")
+    assert not any(node.group.startswith(f"{ALL}/layers_3/") for node in graph.nodes)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import OpenPage, rest
-from tests.present.layered import layered
+from tests.present.layered import attending, layered
 from tests.processes import wait_until
 from tests.views.pages import assert_accessible
 from views.state.address import to_address
@@ -165,3 +165,20 @@ def assert_in_sight(canvas: Locator, shown: Locator, other: Locator) -> None:
         return box is not None and canvas.evaluate("(it) => it.getBoundingClientRect().top") < box["y"] < height
 
     assert wait_until(lambda: is_above(shown) and not is_above(other))
+
+
+@pytest.mark.browser
+def test_modules_of_a_layer_are_boxes_within_each_other(open_page: OpenPage, app_url: str) -> None:
+    page = opened(open_page, app_url, "", attending(20))
+    canvas = page.get_by_label(re.compile("^@main, "))
+    way = page.get_by_role("group", name="Open groups").get_by_role("button")
+    canvas.press("/")
+    page.get_by_label("Search the graph").fill("name = layers_3_attn_q_bias")
+    page.get_by_label("Search the graph").press("Enter")
+    expect(way).to_have_text(["layers × 20 ✕", "layers_3 ✕", "attn ✕", "q ✕"])
+    expect(canvas.locator("g.cluster.group")).to_have_count(4)
+    expect(canvas.get_by_role("img", name=re.compile("^mlp,"))).to_be_visible()
+    assert_accessible(page, 1440)
+    page.get_by_role("button", name="Fold attn").click()
+    expect(way).to_have_text(["layers × 20 ✕", "layers_3 ✕"])
+    expect(canvas.get_by_role("img", name=re.compile("^attn,"))).to_be_visible()

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from relax_core.analysis.layers.modules import Modules, modules_of
 from relax_core.analysis.layers.repeats import OUTSIDE, Repeat, find_repeats
 from relax_core.ir.expr import (
     Call,
@@ -38,6 +39,8 @@ class Layers:
     """Of all copies, such as `layers`."""
     copies: tuple[str, ...]
     """The name of each, such as `layers_3`."""
+    modules: tuple[Modules, ...] = ()
+    """For each copy, and each binding of it, the modules that it is in."""
 
 
 def layers_of(bindings: Sequence[Node], type_words: Callable[[Var], str]) -> tuple[Layers, ...]:
@@ -53,7 +56,8 @@ def layers_of(bindings: Sequence[Node], type_words: Callable[[Var], str]) -> tup
         outer.append(names)
         if isinstance(binding, VarBinding | MatchCast):
             place_of[binding.var] = place
-    return tuple(_named(repeat, outer) for repeat in find_repeats(labels, uses, _numbers(outer)))
+    found = (_named(repeat, outer) for repeat in find_repeats(labels, uses, _numbers(outer)))
+    return tuple(replace(item, modules=modules_of(item.copies, item.repeat, uses, outer)) for item in found)
 
 
 def _numbers(outer: Sequence[Sequence[str]]) -> list[str]:

@@ -271,7 +271,9 @@ def _cluster(cluster: DrawCluster, name: str, *, is_compare: bool) -> str:
     style = "rounded"
     label = f"<B>{markup(cut(cluster.label, NAME_COLUMNS)) or ' '}</B>"
     size, margin = 10, 12
-    if cluster.kind not in ("function", "local"):
+    if cluster.kind == "group":
+        fill, text, size = LIGHT["canvas"], LIGHT["text2"], 9
+    elif cluster.kind not in ("function", "local"):
         style, fill, text, size, margin = "rounded,dashed", LIGHT["canvas"], LIGHT["text3"], 9, 9
         label = markup(cut(cluster.label, NAME_COLUMNS)) or " "
     if cluster.mark != "unchanged":

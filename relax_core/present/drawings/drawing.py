@@ -15,7 +15,7 @@ Look = Literal[
     "merge", "match", "cases", "let", "statement", "folded", "composite", "begin", "end", "region",
 ]  # fmt: skip
 EdgeKind = Literal["value", "field", "order", "capture", "reference", "branch"]
-ClusterKind = Literal["function", "local", "dataflow", "branch", "loop", "region"]
+ClusterKind = Literal["function", "local", "dataflow", "branch", "loop", "region", "group"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +178,33 @@ def fold(
     pairs = tuple(pair for pair in drawing.same_rank if visible.issuperset(pair))
     known = tuple(name for name in dict.fromkeys(opened) if name in sizes)
     drawn = replace(drawing, nodes=tuple(nodes), edges=edges, clusters=clusters, same_rank=pairs, opened=known)
-    return replace(drawn, unseen=_at_copies(unseen, nodes))
+    return _framed(replace(drawn, unseen=_at_copies(unseen, nodes)), way_of, group_of)
+
+
+def _framed(
+    drawing: Drawing, way_of: Mapping[tuple[str, ...], tuple[str, ...]], group_of: Mapping[str, tuple[str, ...]]
+) -> Drawing:
+    """Draw a box around what is in each open group, but for what stands in another box of the program."""
+    if any(item.kind == "region" for item in drawing.clusters):
+        # What regions are made of stands in their boxes.
+        return drawing
+    frames: dict[str, DrawCluster] = {}
+    nodes: list[DrawNode] = []
+    within = {item.box: item.way for item in drawing.unseen}
+    for item in drawing.nodes:
+        way = way_of[group_of[item.key]] if item.key in group_of else within.get(item.key, ())
+        if item.look == "folded":
+            way = way[: way.index(item.group[0])] if item.group[0] in way else ()
+        home = item.cluster
+        for name in () if item.is_weight or not item.count else way:
+            frame = frames.setdefault(name, DrawCluster(f"open:{name}", "group", group_words(name), home))
+            if frame.parent != home:
+                break
+            home = frame.key
+        nodes.append(replace(item, cluster=home) if home != item.cluster else item)
+    cluster_of = {item.key: item.cluster for item in nodes}
+    pairs = tuple((a, b) for a, b in drawing.same_rank if cluster_of[a] == cluster_of[b])
+    return replace(drawing, nodes=tuple(nodes), clusters=(*drawing.clusters, *frames.values()), same_rank=pairs)
 
 
 def _at_copies(unseen: list[Unseen], nodes: list[DrawNode]) -> tuple[Unseen, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from relax_core.analysis.layers.bindings import Layers, layers_of
 from relax_core.ir.attrs import attr
@@ -44,7 +44,8 @@ _SEGMENT_SHOWN = 40
 
 
 def binding_groups(function: str, block: int, count: int, layers: tuple[Layers, ...]) -> list[tuple[str, ...]]:
-    """Return for each of so many bindings the groups that it is in: all layers and its own, or a range of bindings."""
+    """Return for each of so many bindings the groups that it is in: all layers, its own and the modules of that, or a
+    range of bindings."""
     groups: list[tuple[str, ...]] = []
     for place in range(count):
         start, last = segment_of(place, count)
@@ -59,7 +60,9 @@ def binding_groups(function: str, block: int, count: int, layers: tuple[Layers, 
         for copy, name in enumerate(found.copies):
             first = repeat.start + copy * repeat.length
             own = f"{whole}/{name.replace('/', '_')}"
-            groups[first : first + repeat.length] = [(whole, own)] * repeat.length
+            for place, modules in enumerate(found.modules[copy], first):
+                inner = (module.replace("/", "_") for module in modules)
+                groups[place] = (whole, *accumulate(inner, "{}/{}".format, initial=own))
         last = repeat.end
     if layers and count - last <= _SEGMENT_SHOWN:
         groups[last:] = [()] * (count - last)
