@@ -20,7 +20,7 @@ from relax_core.simt.hazards import Shadow
 from relax_core.simt.lanes import Array, Grid, Lanes, Mask
 from relax_core.simt.memory import Memory, View
 from relax_core.simt.roofline import DEFAULT_MACHINE, Machine, Roofline, roofline
-from relax_core.simt.signature import accessed, arguments_of, called, cell_sizes, roots, with_buffers
+from relax_core.simt.signature import accessed, arguments_of, called, cell_sizes, roots, sizes_told, with_buffers
 from relax_core.simt.state import Launch, State, Storage
 from relax_core.simt.statements import Statements
 from relax_core.simt.traffic import AccessCost, Traffic
@@ -211,6 +211,9 @@ class _Host(Statements):
             variables.update({dim: size for dim, size in sizes if isinstance(dim, PrimVar)})
         for param, value in zip(function.params, args, strict=True):
             if (buffer := function.buffer_of(param)) is not None:
+                variables |= sizes_told(buffer.shape, np.shape(value), variables)
+        for param, value in zip(function.params, args, strict=True):
+            if (buffer := function.buffer_of(param)) is not None:
                 self.bind_memory(param, buffer, self._argument(param, buffer, np.asarray(value)))
 
     def _argument(self, param: PrimVar, buffer: Buffer, array: Array) -> Memory:
@@ -358,22 +361,16 @@ class _Host(Statements):
             buffer, storage = callee.buffer_of(param), self._storage(value)
             if buffer is not None and isinstance(storage, Memory):
                 pointers.append((param, buffer, storage))
-                self._bind_sizes(inner, buffer, storage)
             elif buffer is None:
                 inner.state.variables[param] = self.expressions.evaluate(value, None)
+        for _, buffer, memory in pointers:
+            count = memory.raw.size // numpy_type(scalar_of(buffer.dtype)).itemsize // lanes_of(buffer.dtype)
+            inner.state.variables |= sizes_told(buffer.shape, (count,), inner.state.variables)
         for param, buffer, memory in pointers:
             inner.bind_memory(param, buffer, memory)
         inner.run(callee.body, None)
         launch.statement_count = inner.state.launch.statement_count
         self.grids += inner.grids
-
-    @staticmethod
-    def _bind_sizes(inner: "_Host", buffer: Buffer, memory: Memory) -> None:
-        """Take the size of a row whose length the kernel does not tell from its memory."""
-        unknown = [item for item in _variables(buffer.shape) if item not in inner.state.variables]
-        if len(buffer.shape) == 1 and isinstance(buffer.shape[0], PrimVar) and unknown:
-            kind = numpy_type(scalar_of(buffer.dtype))
-            inner.state.variables[unknown[0]] = memory.raw.size // kind.itemsize // lanes_of(buffer.dtype)
 
 
 def _check_arguments(function: PrimFunc, args: Sequence[Any]) -> None:
@@ -405,7 +402,3 @@ def _is_of_threads(node: DeclBuffer) -> bool:
     """Tell whether the threads or blocks of a launch inside have copies; in a scheduled function there is but one."""
     is_copied = node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local")
     return is_copied and any(isinstance(item, LaunchThread) for item in preorder(node.body))
-
-
-def _variables(shape: tuple[PrimExpr, ...]) -> list[PrimVar]:
-    return [node for dim in shape for node in postorder(dim) if isinstance(node, PrimVar)]

@@ -1,9 +1,13 @@
 """What a prim func that launches threads takes, reads and writes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
+from typing import cast
 
+import numpy as np
+
+from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import IntImm, Intrinsic, PointerVar, PrimExpr, PrimVar, StringImm, scalar_of
@@ -21,6 +25,7 @@ from relax_core.ir.tir import (
 )
 from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.simt.units.atomics import ATOMICS
+from relax_core.simt.values import Value
 
 THROUGH_POINTERS = ("tvm_load_matrix_sync", "ptx_legacy.ldmatrix", "ptx_ldmatrix", "s_tir.cp_async_raw",
                     "s_tir.cp_async_raw.legacy", "ptx_cp_async", "ptx_legacy.cp_async")  # fmt: skip
@@ -57,6 +62,33 @@ def _element(param: PointerVar, buffer: Buffer | None) -> str:
 
 def _size(buffer: Buffer) -> int:
     return prod(item.value if isinstance(item, IntImm) else 1 for item in buffer.shape)
+
+
+def sizes_told(shape: Sequence[PrimExpr], found: Sequence[int], known: Mapping[PrimVar, Value]) -> dict[PrimVar, int]:
+    """Return the variables that only the extents of a buffer name, by those that its memory has.
+
+    Such as `d` in `d * 2048`: a kernel behind SplitHostDevice is not told what of a size it does not compute with.
+    An extent tells of one variable, if it grows with that evenly.
+    """
+    told: dict[PrimVar, int] = {}
+    if len(shape) != len(found):
+        return told
+    for extent, size in zip(shape, found, strict=True):
+        unknown = {node for node in preorder(extent) if isinstance(node, PrimVar)} - known.keys() - told.keys()
+        if len(unknown) != 1:
+            continue
+        (var,) = unknown
+        others = {
+            item: int(cast("int", value)) for item, value in known.items() if isinstance(value, int | np.integer)
+        } | told
+        try:
+            first, second = (int(evaluate(extent, others | {var: value})) for value in (0, 1))
+            value = (size - first) // (second - first)
+            if value >= 0 and evaluate(extent, others | {var: value}) == size:
+                told[var] = value
+        except ArithmeticError:
+            continue
+    return told
 
 
 def roots(function: PrimFunc) -> Mapping[Buffer, Node]:
