@@ -11,7 +11,18 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder, preorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PointerVar, PrimExpr, PrimVar, StringImm, lanes_of, scalar_of
-from relax_core.ir.tir import Block, Buffer, DeclBuffer, Evaluate, For, LaunchThread, LetStmt, PrimFunc, Stmt
+from relax_core.ir.tir import (
+    Block,
+    Buffer,
+    BufferLoad,
+    DeclBuffer,
+    Evaluate,
+    For,
+    LaunchThread,
+    LetStmt,
+    PrimFunc,
+    Stmt,
+)
 from relax_core.jit.calls.arguments import contiguous_strides
 from relax_core.ops.kernels.numbers import numpy_type
 from relax_core.simt.findings import Findings
@@ -303,12 +314,21 @@ class _Host(Statements):
         return body
 
     def _extents(self, node: LaunchThread) -> dict[str, int]:
-        """Return the extents of a launch by tag; the largest one where several launches of a tag differ."""
+        """Return the extents of a launch by tag; the largest one where several launches of a tag differ.
+
+        What is computed of the host's numbers alone, between one axis and the next, may stand in an extent.
+        """
         found: dict[str, int] = {}
+        variables = self.state.variables
         for item in preorder(node):
-            if isinstance(item, LaunchThread) and item.tag.startswith(("blockIdx", "threadIdx")):
-                extent = int(data_of(self.expressions.evaluate(item.extent, None)))
-                found[item.tag] = max(extent, found.get(item.tag, 0))
+            match item:
+                case LaunchThread(tag=tag) if tag.startswith(("blockIdx", "threadIdx")):
+                    extent = int(data_of(self.expressions.evaluate(item.extent, None)))
+                    found[tag] = max(extent, found.get(tag, 0))
+                case LetStmt(value=value) if all(part in variables for part in postorder(value) if _is_read(part)):
+                    variables[item.var] = self.expressions.evaluate(value, None)
+                case _:
+                    pass
         return found
 
     def _launched(self) -> Launch:
@@ -402,3 +422,8 @@ def _is_of_threads(node: DeclBuffer) -> bool:
     """Tell whether the threads or blocks of a launch inside have copies; in a scheduled function there is but one."""
     is_copied = node.pointer is None and node.buffer.scope.partition(".")[0] in ("shared", "local")
     return is_copied and any(isinstance(item, LaunchThread) for item in preorder(node.body))
+
+
+def _is_read(part: Node) -> bool:
+    """Tell whether a part of an expression takes its value from elsewhere: a variable, a buffer or a call."""
+    return isinstance(part, PrimVar | BufferLoad | Intrinsic)

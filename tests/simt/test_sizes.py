@@ -63,3 +63,23 @@ def test_a_kernel_without_its_host_takes_the_size_of_its_argument() -> None:
 def test_an_extent_that_does_not_tell_the_size_is_not_guessed(extent: str) -> None:
     with pytest.raises(RunError, match="`d`, which has no value here"):
         simulated(extent, X, np.zeros(5, "float32"))
+
+
+def test_an_extent_may_be_computed_behind_the_first_axis_of_a_launch() -> None:
+    text = """# from tvm.script import tirx as T
+@T.prim_func(s_tir=True)
+def main(x: T.Buffer((d,), "float32"), y: T.Buffer((d,), "float32")):
+    with T.launch_thread("blockIdx.y", T.int64(2)) as by:
+        half: T.let[T.int64] = (d + T.int64(1)) // T.int64(2)
+        own: T.let[T.int64] = by * half
+        with T.launch_thread("threadIdx.x", half) as tx:
+            at: T.let[T.int64] = own + tx
+            if at < d:
+                y[at] = x[at] + T.float32(1)
+"""
+    x = np.arange(7, dtype="float32")
+    module = rc.parse(text.replace("@T", 'd = TypeVar("d")\n@T'))
+    found = rc.simulate(module, "main", x, np.zeros(7, "float32"))
+    assert found.is_clean
+    assert dict(found.grids[0].extents) == {"blockIdx.y": 2, "threadIdx.x": 4}
+    assert found.outputs[0].value.tolist() == (x + 1).tolist()
