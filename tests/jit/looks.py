@@ -56,15 +56,19 @@ def target() -> Target:
     return Target()
 
 
-def run_counted(function: PrimFunc, arrays: Sequence[np.ndarray], fuel: int, options: KernelOptions) -> Looked:
-    """Run a prim func without symbols on `arrays`, which are not checked."""
+def run_counted(
+    function: PrimFunc, arrays: Sequence[np.ndarray], fuel: int, options: KernelOptions, sizes: Sequence[int] = ()
+) -> Looked:
+    """Run a prim func with symbols of these `sizes` on `arrays`, which are not checked; its code is for any sizes."""
     options = replace(options, vector_bits=target().vector_bits)
-    lowered = lower(function, {}, lambda _: None, options=options, are_distinct=True)
+    lowered = lower(function, None if sizes else {}, lambda _: None, options=options, are_distinct=True)
     cells = (ctypes.c_int64 * 4)()
     image = target().compile(_counting(lowered, ctypes.addressof(cells)), "written")
     program = target().link(image, "kernel")
     workspace = [np.zeros(1 << 22, np.uint8) for _ in lowered.workspace]
-    slots = (ctypes.c_uint64 * 64)(*(item.ctypes.data for item in (*arrays, *workspace)))
+    slots = (ctypes.c_uint64 * 64)(
+        *(item.ctypes.data for item in arrays), *sizes, *(item.ctypes.data for item in workspace)
+    )
     record = (ctypes.c_int64 * (64 + lowered.value_count))(fuel)
     code = program.run(ctypes.addressof(slots), ctypes.addressof(record))
     applied = frozenset(item.transform for item in lowered.remarks if item.kind == "applied")

@@ -26,6 +26,7 @@ class Case:
     transforms: frozenset[str]
     mode: Mode = "exact"
     threads: int = 1
+    sizes: tuple[int, ...] = ()
 
 
 def _reduction(spatial: str, reduce: str, store: str, value: str, shapes: tuple[str, str], op: str = "+") -> str:
@@ -76,6 +77,21 @@ def _each(body: str, *, data: str = "") -> str:
     return f"def f({params}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
+ANY_SIZES = """def f(a: T.handle, b: T.handle, c: T.handle, d: T.handle):
+    n = T.int64()
+    m = T.int64()
+    k = T.int64()
+    A = T.match_buffer(a, (n, 4))
+    B = T.match_buffer(b, (4, m))
+    C = T.match_buffer(c, (n, m))
+    D = T.match_buffer(d, (k,))
+    for i, j, r in T.grid(n, m, k):
+        with T.block("b"):
+            vi, vj, vr = T.axis.remap("SSR", [i, j, r])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, 3] * B[2, vj]
+"""
 MATRIX = ("(64, 64)", "(64,)")
 PLACES = ', I: T.Buffer((64, 64), "int32")'
 CASES = {
@@ -90,6 +106,8 @@ CASES = {
     "tiles of many threads": Case(
         _product("i, j, r, k", f"64, 64, {LONG}, 4"), frozenset(("tile", "parallel")), threads=2
     ),
+    "tiles of any sizes": Case(ANY_SIZES, frozenset(("tile_any",)), sizes=(64, 64, LONG)),
+    "rows and vectors of any sizes": Case(ANY_SIZES, frozenset(("tile_any",)), sizes=(3, 5, LONG)),
     "a padded operand with a long sum": Case(_padded(LONG, 1), frozenset(("accumulate",))),
     "a padded operand": Case(_padded(1, LONG), frozenset(("tile",))),
     "rows": Case(_reduction("64", f"{LONG} 64", "o[v0]", "A[v0, v2]", MATRIX), frozenset(("rows",))),
@@ -184,7 +202,7 @@ def test_a_kernel_looks_after_bounded_work(name: str) -> None:
     function = parsed(case.text)
     options = KernelOptions(mode=case.mode, threads=case.threads)
     arrays = [np.zeros(1 << 20, np.uint8) for _ in function.params]
-    during = run_counted(function, arrays, FUEL, options)
+    during = run_counted(function, arrays, FUEL, options, case.sizes)
     assert case.transforms <= during.transforms
     assert during.code == STOPPED
     assert during.looks > 0
@@ -192,7 +210,7 @@ def test_a_kernel_looks_after_bounded_work(name: str) -> None:
     assert during.blocks <= MOST_BLOCKS
     # No payment brings fuel back, and the last one is the only one that was not covered.
     assert -MOST_PAID <= during.fuel < 0
-    before = run_counted(function, arrays, CANCELLED_FUEL, options)
+    before = run_counted(function, arrays, CANCELLED_FUEL, options, case.sizes)
     assert (before.code, before.looks) == (STOPPED, 1)
     assert before.blocks <= MOST_BLOCKS
     assert before.fuel < CANCELLED_FUEL // 2

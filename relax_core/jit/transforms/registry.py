@@ -10,6 +10,7 @@ from relax_core.ir.tir import For
 from relax_core.jit.lowering.loops import lower_for
 from relax_core.jit.lowering.state import State
 from relax_core.jit.remarks import KernelRemark, PlannedStep
+from relax_core.jit.transforms.contractions.any_sizes import TILE_ANY
 from relax_core.jit.transforms.contractions.tile import TILE
 from relax_core.jit.transforms.copies.runs import COPY
 from relax_core.jit.transforms.copies.transpose import TRANSPOSE
@@ -31,6 +32,7 @@ TRANSFORMS: tuple[Transform, ...] = (
     HOIST,
     PARALLEL,
     TILE,
+    TILE_ANY,
     COLUMNS,
     LANES,
     ROWS,

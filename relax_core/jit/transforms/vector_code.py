@@ -80,9 +80,15 @@ def store_vector(code: FunctionBuilder, value: str, pointer: str, scalar: Scalar
     if active >= lanes:
         code.do(f"store {vector} {value}, ptr {pointer}, align {scalar.size_bytes}")
         return
+    store_masked(code, value, pointer, scalar, (lanes, first_lanes(lanes, active)))
+
+
+def store_masked(code: FunctionBuilder, value: str, pointer: str, scalar: ScalarType, chosen: tuple[int, str]) -> None:
+    """Emit a masked store; `chosen` is (lanes, mask)."""
+    lanes, mask = chosen
+    vector = vector_type(scalar.memory, lanes)
     name = f"@llvm.masked.store.v{lanes}{_short(scalar.memory)}.p0"
     code.declare(f"declare void {name}({vector}, ptr, i32, <{lanes} x i1>)")
-    mask = first_lanes(lanes, active)
     code.do(f"call void {name}({vector} {value}, ptr {pointer}, i32 {scalar.size_bytes}, <{lanes} x i1> {mask})")
 
 

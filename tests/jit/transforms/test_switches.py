@@ -1,5 +1,6 @@
 """Each transformation can be switched off: what it would have taken is lowered otherwise, to the same values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 from relax_core.diagnostics import CompileError, RunError
 from relax_core.ir.integer.evaluate import evaluate
+from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
+from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.jit.step_costs import step_costs
 from relax_core.jit.transforms.registry import SUMMARIES, TRANSFORMS, without
@@ -72,6 +75,22 @@ CASES = {
             'A: T.Buffer((64, 48), "float32"), B: T.Buffer((48, 64), "float32"), o: T.Buffer((64, 64), "float32")',
         )
     ),
+    "tile_any": Case(
+        _each(
+            "a: T.handle, b: T.handle, c: T.handle",
+            """n = T.int64()
+m = T.int64()
+A = T.match_buffer(a, (n, 48), "float32")
+B = T.match_buffer(b, (48, m), "float32")
+o = T.match_buffer(c, (n, m), "float32")
+for i0, i1, i2 in T.grid(n, m, 48):
+    with T.block("b"):
+        v0, v1, v2 = T.axis.remap("SSR", [i0, i1, i2])
+        with T.init():
+            o[v0, v1] = T.float32(0)
+        o[v0, v1] = o[v0, v1] + A[v0, v2] * B[v2, v1]""",
+        )
+    ),
     "columns": Case(
         _reduction(
             "96, 64",
@@ -119,14 +138,25 @@ CASES = {
 
 
 def arrays_of(text: str) -> list[Array]:
+    """Make the arrays of a case; what has any size has the same."""
     random = np.random.default_rng(7)
     made: list[Array] = []
-    for item in parsed(text).buffers:
-        shape = [int(evaluate(dim, {})) for dim in item.buffer.shape]
+    function = parsed(text)
+    sizes = dict.fromkeys(shape_symbols(function), 37)
+    for item in function.buffers:
+        shape = [int(evaluate(dim, sizes)) for dim in item.buffer.shape]
         is_index = item.buffer.dtype == "int32"
         array = random.integers(0, 64, shape) if is_index else random.standard_normal(shape)
         made.append(array.astype(item.buffer.dtype))
     return made
+
+
+def run(engine: Engine, function: PrimFunc, arrays: Sequence[Array]) -> None:
+    """Run a kernel, as one of any sizes if it has such."""
+    kernel = engine.kernel(function, "f")
+    if shape_symbols(function):
+        kernel.specialised_variants = 0
+    kernel(*arrays)
 
 
 def engine_for(case: Case, *names: str) -> Engine:
@@ -150,8 +180,8 @@ def test_without_it_the_values_are_the_same(name: str) -> None:
     assert applied(function, whole).get(name, "").startswith("applied")
     assert name not in applied(function, part)
     mine, theirs = arrays_of(case.text), arrays_of(case.text)
-    whole.kernel(function, "f")(*mine)
-    part.kernel(function, "f")(*theirs)
+    run(whole, function, mine)
+    run(part, function, theirs)
     for ours, others in zip(mine, theirs, strict=True):
         if case.tolerance:
             np.testing.assert_allclose(ours, others, rtol=case.tolerance, atol=case.tolerance)
