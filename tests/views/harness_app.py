@@ -4,12 +4,15 @@ from pathlib import Path
 
 import streamlit as st
 
+from relax_core.engine.components.diff import DiffAction
+from relax_core.engine.components.graph import GraphAction, Head, Marks
+from relax_core.engine.components.stepper import StepperAction
 from relax_core.present.editing.vocabulary import vocabulary
 from tests.views import harness_run, harness_source
-from views.pages.run.stepper.component import StepperAction, stepper
-from views.widgets.diff.component import DiffAction, diff
+from views.pages.run.stepper.component import stepper
+from views.widgets.diff.component import diff
 from views.widgets.editor.component import EditorAction, editor
-from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.widgets.graph.component import graph
 from views.widgets.inspector.component import InspectorAction, inspector
 from views.widgets.pipeline.component import PipelineAction, pipeline
 

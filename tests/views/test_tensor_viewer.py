@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from relax_core.engine.components.stepper import TensorAsked
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible
-from views.pages.run.stepper.component import TensorAsked
 from views.pages.run.tensor import read, written
 
 SLICED = "prim/packed_softmax_axes.py"

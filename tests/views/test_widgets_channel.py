@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 SCRIPT = """
 import streamlit as st
 from relax_core.present.models import Graph
-from views.widgets.graph.component import Marks, graph
+from relax_core.engine.components.graph import Marks
+from views.widgets.graph.component import graph
 
 def heard(action):
     st.session_state["heard"] = [*st.session_state.get("heard", []), action]

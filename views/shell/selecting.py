@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import streamlit as st
 
+from relax_core.engine.components.graph import GraphAction
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
 from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
@@ -11,7 +12,6 @@ from views.shell.explaining import explain_node
 from views.shell.navigation import open_page
 from views.state.session import close_group, find_part, go_to_line, open_group, reach, select, state
 from views.state.shared import FocusState
-from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
 from views.worker.connection import ask
 

@@ -8,7 +8,7 @@ as it was, and Streamlit does not send it again.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
@@ -16,6 +16,7 @@ import msgspec
 import streamlit as st
 from streamlit.components.v2 import component
 
+from relax_core.engine.components.commands import NO_COMMAND, Command
 from views.state.asking import ask_for_meaning
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
@@ -33,8 +34,6 @@ _NAMES_LIMIT = 8
 Model = TypeVar("Model", bound=msgspec.Struct)
 Props = TypeVar("Props", bound=msgspec.Struct)
 Action = TypeVar("Action")
-Buttons = tuple[tuple[str, str], ...]
-"""Pairs (id, label)."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -42,16 +41,6 @@ class Asked(msgspec.Struct, frozen=True):
 
     names: tuple[str, ...]
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """A value last sent and its number, what the page wanted last, what the component shows as far as is known."""
-
-    value: object
-    number: int
-    wanted: object
-    shown: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,19 +227,16 @@ def _is_fresh(key: str, raw: Mapping[str, object] | None) -> bool:
 def _forget_shown(key: str, names: tuple[str, ...]) -> None:
     """Expect of a component that reported nothing, since it is there or there again, no more than it was sent."""
     for name in names:
-        known: _Command | None = st.session_state.get(f"{key}.{name}")
+        known: Command | None = st.session_state.get(f"{key}.{name}")
         if known is not None:
-            st.session_state[f"{key}.{name}"] = replace(known, wanted=known.value, shown=known.value)
+            st.session_state[f"{key}.{name}"] = Command(known.value, known.number, known.value, known.value)
 
 
 def _command(key: str, name: str, wanted: object, fresh: Mapping[str, object] | None) -> tuple[object, int]:
     slot = f"{key}.{name}"
-    value = msgspec.to_builtins(wanted)
-    known: _Command = st.session_state.get(slot) or _Command(None, 0, None, None)
-    shown = fresh[name] if fresh is not None and name in fresh else known.shown
-    if value not in (shown, known.wanted):
-        known = _Command(value, known.number + 1, value, value)
-    else:
-        known = _Command(known.value, known.number, value, shown)
+    known: Command = st.session_state.get(slot) or NO_COMMAND
+    if fresh is not None and name in fresh:
+        known = known.showing(fresh[name])
+    known = known.wanting(wanted)
     st.session_state[slot] = known
     return known.value, known.number

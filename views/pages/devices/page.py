@@ -4,6 +4,8 @@ from typing import get_args
 
 import streamlit as st
 
+from relax_core.engine.components.commands import Buttons
+from relax_core.engine.components.graph import GraphAction, Head, Marks
 from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Program, SourceView, WhyDeviceOf
 from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
 from relax_core.present.escape import file_name
@@ -18,9 +20,8 @@ from views.shell.heights import pane_height, stacked_height
 from views.shell.selecting import graph_of, on_graph
 from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
-from views.widgets.channel import Buttons
 from views.widgets.editor.component import EditorAction, editor
-from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.widgets.graph.component import graph
 from views.worker.connection import ask
 from views.worker.program import as_in_of, given_program
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 import msgspec
 import streamlit as st
 
+from relax_core.engine.components.graph import GraphAction, Head, Marks
 from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Program, SourceView
 from relax_core.present.escape import file_name
 from relax_core.present.models import Problem
@@ -21,7 +22,7 @@ from views.shell.navigation import open_line
 from views.shell.selecting import graph_of, on_graph, show_inspector
 from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
-from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.widgets.graph.component import graph
 from views.worker.connection import ask
 from views.worker.program import given_program
 from views.worker.tables import (

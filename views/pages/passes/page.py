@@ -8,6 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.diagnostics import plural
+from relax_core.engine.components.diff import DiffAction, DiffTab, SingleRewrite
+from relax_core.engine.components.graph import Head, Marks
 from relax_core.engine.debug.replies import Bisection, ValueRow
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import (
@@ -45,8 +47,8 @@ from views.shell.reports import offer_report
 from views.shell.selecting import is_bare, on_graph, show_inspector, shown_side
 from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
-from views.widgets.diff.component import DiffAction, DiffTab, SingleRewrite, diff
-from views.widgets.graph.component import Head, Marks, graph
+from views.widgets.diff.component import diff
+from views.widgets.graph.component import graph
 from views.widgets.pipeline.component import PipelineAction, results_of
 from views.widgets.pipeline.component import pipeline as pipeline_list
 from views.worker.connection import ask, run_again

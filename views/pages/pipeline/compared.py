@@ -5,6 +5,8 @@ from typing import Final
 
 import streamlit as st
 
+from relax_core.engine.components.diff import DiffAction
+from relax_core.engine.components.graph import GraphAction, Head, Marks
 from relax_core.engine.debug.requests import (
     OwnPassOf,
     Parcel,
@@ -23,8 +25,8 @@ from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
 from views.shell.selecting import on_graph, shown_side
 from views.state.session import opened_groups, reach, select, state
-from views.widgets.diff.component import DiffAction, diff
-from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.widgets.diff.component import diff
+from views.widgets.graph.component import graph
 from views.worker.connection import ask
 
 _TABS: Final = 40

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.diagnostics import plural
+from relax_core.engine.components.diff import DiffAction
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.requests import (
     AppearancesOf,
@@ -45,7 +46,7 @@ from views.shell.guide import offer_paragraph
 from views.shell.heights import stacked_height
 from views.state.asking import ask_for_meaning
 from views.state.session import select, state
-from views.widgets.diff.component import DiffAction, diff
+from views.widgets.diff.component import diff
 from views.widgets.pipeline.component import PipelineAction
 from views.widgets.pipeline.component import pipeline as pipeline_list
 from views.worker.connection import ask, later, run_again

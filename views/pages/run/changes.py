@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 import streamlit as st
 
+from relax_core.engine.components.stepper import ChangeFault, StepperAction
 from relax_core.engine.debug.requests import CompareValuesOf
 from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Failure, RunOf
@@ -15,7 +16,6 @@ from relax_core.present.models import Problem
 from views.pages.run.forms import show_comparison
 from views.pages.run.program import changed_program, changes_made, given_program, written
 from views.pages.run.state import RunState
-from views.pages.run.stepper.component import ChangeFault, StepperAction
 from views.state.session import select, state
 from views.worker.connection import ask
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from relax_core.engine.components.stepper import StepperAction
 from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
@@ -16,7 +17,7 @@ from views.pages.run.points import read, written
 from views.pages.run.program import given_program, run_program
 from views.pages.run.recorded import FIXED, files_form, open_asked, recorded_form, recorded_run, show_refusal
 from views.pages.run.state import RunState
-from views.pages.run.stepper.component import StepperAction, stepper
+from views.pages.run.stepper.component import stepper
 from views.pages.run.tensor import shown_tensor, tensor_form
 from views.pages.run.tensor import written as written_tensor
 from views.pages.run.watches import watched

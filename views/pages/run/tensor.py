@@ -9,13 +9,13 @@ from urllib.parse import quote, unquote
 
 import streamlit as st
 
-from relax_core.engine.debug.requests import TensorFileOf, TensorOf
+from relax_core.engine.components.stepper import TensorAsked, TensorShown, tensor_shown
+from relax_core.engine.debug.requests import TensorFileOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure
 from relax_core.present.escape import bold, file_name, literal
 from relax_core.present.running.moment_models import Measure
 from views.pages.run.state import RunState
-from views.pages.run.stepper.component import TensorAsked, TensorShown
 from views.shell.failures import show_reason
 from views.state.session import state
 from views.worker.connection import ask
@@ -58,22 +58,7 @@ def shown_tensor(program: Program) -> TensorShown | None:
     asked = read(own.tensor)
     if own.tab != "tensor" or asked is None:
         return None
-    place = (asked.axes, asked.fixed, asked.top, asked.left)
-    reply = ask(
-        TensorOf(
-            program,
-            max(0, own.time),
-            asked.depth,
-            asked.expression,
-            *place,
-            other_time=asked.other_time,
-            measure=asked.measure,
-            search=asked.search,
-        )
-    )
-    if isinstance(reply, Failure):
-        return TensorShown(asked, None, reply.problems[0].message if reply.problems else reply.message)
-    return TensorShown(asked, reply)
+    return tensor_shown(ask, program, asked, max(0, own.time))
 
 
 def tensor_form(program: Program) -> None:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 import streamlit as st
 
+from relax_core.engine.components.graph import Head, Marks
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
@@ -23,7 +24,7 @@ from views.shell.tour import offer
 from views.state.session import line_to_show, open_text, opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState
 from views.widgets.editor.component import NO_WORDS, EditorAction, editor
-from views.widgets.graph.component import Head, Marks, graph
+from views.widgets.graph.component import graph
 from views.worker.connection import ask, waiting_in
 from views.worker.program import given_program
 

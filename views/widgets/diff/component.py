@@ -1,62 +1,11 @@
 """What a pass did: its head, the two texts side by side, its rewrites and remarks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
-import msgspec
-
+from relax_core.engine.components.diff import DiffAction, DiffProps, DiffTab, SingleRewrite, stages_of, views_of
 from relax_core.engine.debug.replies import ValueRow
-from relax_core.present.models import Diff, Pipeline, Problem, StageDetail, Structure
+from relax_core.present.models import Diff, Pipeline, StageDetail, Structure
 from views.widgets.channel import PANE_HEIGHT, channel
-
-DiffTab = Literal["both", "text", "graph", "film", "structure", "rewrites", "remarks", "values"]
-
-
-class SingleRewrite(msgspec.Struct, frozen=True):
-    """The rewrite whose texts are shown, and the `numbers` of those that can be."""
-
-    number: int
-    rule: str
-    numbers: tuple[int, ...]
-    problems: tuple[Problem, ...] = ()
-    is_left_out: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DiffAction:
-    """What the user did."""
-
-    kind: Literal["select", "tab", "stage", "rewrite", "line"]
-    """`line`: a part of the structure was chosen, which is to be shown in the text."""
-    node: str = ""
-    line: int = 0
-    command: DiffTab = "both"
-    """The view chosen, for `tab`."""
-    stage: int = 0
-    rewrite: int = 0
-    """The rewrite to show, for `rewrite`; 0: the list of all."""
-    is_left_out: bool = False
-
-
-class DiffProps(msgspec.Struct, frozen=True):
-    """What the page says beside the model."""
-
-    detail: StageDetail | None
-    """Gives the head and the lists."""
-    tabs: tuple[tuple[DiffTab, str], ...]
-    tab: DiffTab
-    stages: tuple[tuple[int, str, bool], ...]
-    """Number, name, and whether the stage changed anything."""
-    problems: tuple[Problem, ...]
-    stage: int
-    height: str
-    values: tuple[ValueRow, ...]
-    values_note: str
-    single: SingleRewrite | None
-    structure: Structure | None
-    max_height: str = ""
-
 
 _DIFF = channel("diff", Diff, DiffProps, DiffAction)
 
@@ -97,9 +46,9 @@ def diff(
         model,
         view=DiffProps(
             detail=detail,
-            tabs=() if detail is None else _views(detail),
+            tabs=() if detail is None else views_of(detail),
             tab=tab,
-            stages=() if pipeline is None else _stages(pipeline),
+            stages=() if pipeline is None else stages_of(pipeline),
             problems=pipeline.stages[stage].problems if pipeline is not None else (),
             stage=stage,
             height=height,
@@ -110,21 +59,4 @@ def diff(
         ),
         commands={"node": selected},
         on_action=on_action,
-    )
-
-
-def _stages(pipeline: Pipeline) -> tuple[tuple[int, str, bool], ...]:
-    return tuple((stage.index, stage.name, stage.is_changed) for stage in pipeline.stages)
-
-
-def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:
-    return (
-        ("both", "Text and graph"),
-        ("text", "Text"),
-        ("graph", "Graph"),
-        ("film", "Film"),
-        ("structure", "Structure"),
-        ("rewrites", f"Rewrites {detail.rewrite_count}"),
-        ("remarks", f"Remarks {len(detail.remarks)}"),
-        ("values", "Values"),
     )

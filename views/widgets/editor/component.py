@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
+from relax_core.engine.components.commands import Buttons
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.models import Code
-from views.widgets.channel import PANE_HEIGHT, Buttons, channel
+from views.widgets.channel import PANE_HEIGHT, channel
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from relax_core.engine.components.commands import Buttons
 from relax_core.present.models import Inspector
-from views.widgets.channel import PANE_HEIGHT, Buttons, channel
+from views.widgets.channel import PANE_HEIGHT, channel
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
+from relax_core.engine.components.commands import Buttons
 from relax_core.engine.debug.replies import Bisection, Verdict
 from relax_core.present.models import Pipeline
-from views.widgets.channel import PANE_HEIGHT, Buttons, channel
+from views.widgets.channel import PANE_HEIGHT, channel
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,147 @@
+"""What the stepper is given beside a run, and what it tells; what it asks of tensors and watched expressions."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeVar
+
+import msgspec
+
+from relax_core.engine.components.commands import Buttons
+from relax_core.engine.debug.requests import HistoriesOf, TensorOf, TextsOf
+from relax_core.engine.programs.program import Program
+from relax_core.engine.protocol import Failure
+from relax_core.engine.request import Request
+from relax_core.present.models import Problem
+from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.moment_models import Histories, Measure, TensorView
+from relax_core.present.running.run_models import Breakpoint, PointHits
+
+R = TypeVar("R")
+
+
+class Asks(Protocol):
+    """Answers a request: a session, or the worker of one."""
+
+    def __call__(self, request: Request[R], /) -> R | Failure: ...
+
+
+class TensorAsked(msgspec.Struct, frozen=True):
+    """The part of a tensor that is looked at, as in `TensorOf`."""
+
+    expression: str = ""
+    depth: int = 0
+    axes: tuple[int, ...] = ()
+    fixed: tuple[int, ...] = ()
+    top: int = 0
+    left: int = 0
+    other_time: int = -1
+    measure: Measure = "value"
+    search: str = ""
+
+
+class TensorShown(msgspec.Struct, frozen=True):
+    """A tensor as it was asked for, or why there is none."""
+
+    asked: TensorAsked
+    view: TensorView | None = None
+    fault: str = ""
+
+
+class Watched(msgspec.Struct, frozen=True):
+    """The expressions that are watched, and why their values are not known, if so."""
+
+    expressions: tuple[str, ...] = ()
+    histories: Histories | None = None
+    time: int = -1
+    """Of a run of which some times are looked at: the time that `now` is of; -1 where the histories say all."""
+    now: tuple[str, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepperAction:
+    """Where the user is; sent 250 ms after the last step.
+
+    `need` asks for another window of the run: `command` is `at` (show the time `to`), `continue` or
+    `continue_back` (run from `to` to the next or previous breakpoint); answer with the window and `at`.
+    `watch` watches other expressions: `names` are all of them.
+    `inside` asks to go into the kernel that is called at the time `to`, `explain` what the instruction there does:
+    `names` are its opcode and what it calls, `text` is the sentence about it.
+    """
+
+    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain", "tensor", "watch"]
+    at: int
+    by: Literal["binding", "instruction"]
+    breakpoints: tuple[Breakpoint, ...] = ()
+    line: int = 0
+    """The cursor: a line that was clicked."""
+    node: str = ""
+    command: str = ""
+    to: int = 0
+    text: str = ""
+    """A change, such as `x[0] = 0.5`, of the frame at `depth`; `content` is its file in base64."""
+    depth: int = -1
+    is_in_place: bool = False
+    content: str = ""
+    names: tuple[str, ...] = ()
+    tensor: TensorAsked | None = None
+    """What `tensor` asks to see of a tensor."""
+
+
+class ChangeFault(msgspec.Struct, frozen=True):
+    """A change that did not fit, and why."""
+
+    text: str
+    problem: Problem
+
+
+class StepperProps(msgspec.Struct, frozen=True):
+    """What the page says beside the run."""
+
+    tabs: Buttons
+    tab: str
+    height: str
+    hits: tuple[PointHits, ...]
+    fault: ChangeFault | None
+    fixed: str
+    """Why no value can be changed; empty if one can."""
+    memory: MemoryView | None
+    tensor: TensorShown | None
+    watched: Watched | None
+    until: int
+    """The last time that may be shown; -1 if all may."""
+
+
+def tensor_shown(ask: Asks, program: Program, asked: TensorAsked, time: int) -> TensorShown:
+    """Ask for a tensor at a time, and say why if there is none."""
+    place = (asked.axes, asked.fixed, asked.top, asked.left)
+    reply = ask(
+        TensorOf(
+            program,
+            time,
+            asked.depth,
+            asked.expression,
+            *place,
+            other_time=asked.other_time,
+            measure=asked.measure,
+            search=asked.search,
+        )
+    )
+    if isinstance(reply, Failure):
+        return TensorShown(asked, None, reply.problems[0].message if reply.problems else reply.message)
+    return TensorShown(asked, reply)
+
+
+def watched(ask: Asks, program: Program, expressions: tuple[str, ...], time: int) -> Watched:
+    """Ask what the watched expressions are over the run; nothing is asked while there are none."""
+    if not expressions:
+        return Watched()
+    found = ask(HistoriesOf(program, expressions))
+    if isinstance(found, Failure):
+        return Watched(expressions, fault=found.message)
+    if found.step == 1:
+        return Watched(expressions, found)
+    # Not every time of a long run was looked at; the one that is shown is.
+    texts = ask(TextsOf(program, expressions, (time,)))
+    return (
+        Watched(expressions, found) if isinstance(texts, Failure) else Watched(expressions, found, time, texts.rows[0])
+    )
