@@ -1,5 +1,7 @@
 // Keys that work wherever the focus is: who gets them, and when they belong to something else.
 
+import { houseOf } from "./guest";
+
 /** Whether a key belongs to something that is typed into. */
 export function isTyping(event: Event): boolean {
   const target = event.composedPath()[0];
@@ -20,7 +22,10 @@ export function isModified(event: KeyboardEvent): boolean {
 
 const owners = new Map<string, Element>();
 
-/** Listens on the document while `root` is on the page; of several mounted under a name the newest gets the keys. */
+/**
+ * Listens on the document while `root` is on the page; of several mounted under a name the newest gets the keys. Those of
+ * a guest in another page are its own only while the focus is in its box.
+ */
 export function onKeys(name: string, root: Element, handle: (event: KeyboardEvent) => boolean): void {
   owners.set(name, root);
   const listener = (event: KeyboardEvent) => {
@@ -28,10 +33,15 @@ export function onKeys(name: string, root: Element, handle: (event: KeyboardEven
       document.removeEventListener("keydown", listener, true);
       return;
     }
-    if (owners.get(name) !== root || isTyping(event) || isModified(event) || isDialogOpen()) return;
+    if (!isOwner(name, root, event) || isTyping(event) || isModified(event) || isDialogOpen()) return;
     if (handle(event)) consume(event);
   };
   document.addEventListener("keydown", listener, true);
+}
+
+function isOwner(name: string, root: Element, event: Event): boolean {
+  const house = houseOf(root);
+  return house === document ? owners.get(name) === root : event.composedPath().includes(house);
 }
 
 /** Keeps an event from the browser and from everyone else. */

@@ -26,6 +26,8 @@ export interface Arguments {
   readonly parentElement: HTMLElement;
   readonly data: Uint8Array | undefined;
   setStateValue(name: string, value: unknown): void;
+  /** The page is another program's: its history and its rows are left alone. */
+  readonly isGuest?: boolean;
 }
 
 interface SharedProps {
@@ -68,10 +70,17 @@ export function component<Model, Props extends SharedProps, Values, Action>(
   css: string,
   create: (root: HTMLElement, tell: Tell<Action>) => Component<Model, Props, Values>,
 ): (args: Arguments) => void {
+  const mounter = new Mounter(`${THEME_CSS}\n${baseCss}\n${css}`, create);
+  return (args) => {
+    if (!args.isGuest) settle();
+    mounter.receive(args);
+  };
+}
+
+function settle(): void {
   keepHistoryShort();
   offerHelp();
-  const mounter = new Mounter(`${THEME_CSS}\n${baseCss}\n${css}`, create);
-  return (args) => mounter.receive(args);
+  watchRowsAbove();
 }
 
 /** The instances of one component on a page, and the parts of models that several of their payloads share. */
@@ -88,7 +97,6 @@ class Mounter<Model, Props extends SharedProps, Values, Action> {
   receive(args: Arguments): void {
     const bytes = args.data;
     if (!bytes) return;
-    watchRowsAbove();
     const cut = bytes.indexOf(NEWLINE);
     const head = parse<Head<Props>>(bytes.subarray(0, cut));
     const body = bytes.subarray(cut + 1);
