@@ -56,6 +56,7 @@ LATE = frozenset(
         "relax_core.engine.moments.answers",
         "relax_core.engine.moments.tensors",
         "relax_core.engine.moments.timing",
+        "relax_core.engine.notebook.widget",
         "relax_core.engine.pipelines.calls.comparison",
         "relax_core.engine.pipelines.calls.results",
         "relax_core.engine.pipelines.constants",

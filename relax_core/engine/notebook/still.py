@@ -22,7 +22,10 @@ class Still:
         self._subject = subject
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """Return the forms among which a notebook chooses."""
+        return self.forms()
+
+    def forms(self) -> dict[str, str]:
+        """Return the forms among which a notebook chooses, by their types."""
         text = shortened(self._subject.text)
         return {"text/html": framed(self._subject.page(PAGE_BYTES), text), "text/plain": text}
 
