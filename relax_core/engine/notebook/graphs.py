@@ -21,26 +21,44 @@ class GraphChoices:
     def __init__(self) -> None:
         self.node = ""
         self.side: Side = "both"
-        self.opened: tuple[str, ...] = ()
         self.is_bare = False
+        self.reached: tuple[str, ...] = ()
+        """The node that was gone to where it was not drawn, if there is one."""
+        self._by_hand: tuple[str, ...] = ()
+        self._way: tuple[str, ...] = ()
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The groups that are open: the user opened them, or went to a node in them."""
+        return tuple(dict.fromkeys((*self._by_hand, *self._way)))
 
     def follow(self, action: GraphAction) -> None:
         """Take what the user did in the graph."""
         match action.kind:
             case "select":
                 self.node = action.node
+            case "reach":
+                self.node, self.reached, self._way = action.node, (action.node,), action.groups
             case "open":
-                self.opened = (*self.opened, action.command)
+                self._by_hand = (*self._by_hand, action.command)
             case "close":
-                group = action.command
-                kept = (item for item in self.opened if item != group and not item.startswith(f"{group}/"))
-                self.opened = tuple(kept)
+                self._close(action.command)
             case "side":
                 self.side = action.side
             case "command" if action.command == "weights":
                 self.is_bare = not self.is_bare
             case _:
                 pass
+
+    def _close(self, group: str) -> None:
+        """Fold a group with those in it."""
+
+        def kept(groups: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(item for item in groups if item != group and not item.startswith(f"{group}/"))
+
+        self._by_hand, way = kept(self._by_hand), kept(self._way)
+        if way != self._way:
+            self._way, self.reached = way, ()
 
     def part(self, graph: Graph, head: Head, height: str) -> Part:
         """Return a graph as it is shown."""
@@ -68,7 +86,8 @@ class ModuleScreen:
     def parts(self) -> Mapping[PartName, Part]:
         """Return the graph of the chosen function."""
         own = self._choices
-        request = GraphOf(self._subject.program, function=self._function, opened=own.opened, is_bare=own.is_bare)
+        program = self._subject.program
+        request = GraphOf(program, function=self._function, opened=own.opened, shown=own.reached, is_bare=own.is_bare)
         tabs = tuple((name, f"@{name}") for name in self._functions)
         head = Head(tabs=tabs, tab=self._function, can_be_bare=True)
         return {"graph": own.part(graph_of(self._subject, request), head, _HEIGHT)}

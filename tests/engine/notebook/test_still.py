@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 
 import relax_core as rc
-from relax_core.engine.notebook.still import PAGE_BYTES
+from relax_core.engine.notebook.still import PAGE_BYTES, Still
 from relax_core.engine.notebook.subject import of_module
 from tests.engine.programs import SAMPLES, SMALL
 from tests.views.hostile import hostile_texts
@@ -30,7 +30,7 @@ class Frame(HTMLParser):
 
 
 def shown(text: str, name: str = "m.py") -> dict[str, str]:
-    return rc.show(rc.parse(text, name))._repr_mimebundle_()  # pyright: ignore[reportPrivateUsage]  # what IPython asks for
+    return Still(of_module(rc.parse(text, name))).forms()
 
 
 def test_a_module_is_a_page_in_a_frame_and_its_text() -> None:
