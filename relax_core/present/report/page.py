@@ -52,11 +52,22 @@ def whole(report: Report) -> Fitted:
     pieces = [Piece(_opening(report))]
     for section in report.sections:
         pieces += _section(section)
-    taken = len(head.encode()) + len(report.script.encode()) + sum(piece.size_bytes for piece in report.about)
-    body = fitted(pieces, report.limit_bytes - taken)
     script = f'<script type="module">{report.script}</script>'
-    html = f"{head}<body>{body.html}{_about(report.about, body)}</main>{script}</body></html>\n"
-    return Fitted(_without_dead_links(html), body.left_out)
+
+    def written(body: Fitted) -> str:
+        return f"{head}<body>{body.html}{_about(report.about, body)}</main>{script}</body></html>\n"
+
+    body = _fitting(pieces, report.limit_bytes - len(written(Fitted("")).encode()))
+    return Fitted(_without_dead_links(written(body)), body.left_out)
+
+
+def _fitting(pieces: Sequence[Piece], room: int) -> Fitted:
+    """Leave out what has no room; what is left out is listed, and the list takes room as well."""
+    body, listed = fitted(pieces, room), 0
+    while body.left_out and listed < (needed := len(bullets(body.left_out).encode())):
+        listed = needed
+        body = fitted(pieces, room - listed)
+    return body
 
 
 def _without_dead_links(html: str) -> str:
