@@ -1,9 +1,8 @@
 """The form of what is shown that needs no kernel: a page in a frame of its own, and text."""
 
-from typing import Final
+from typing import Final, Protocol
 
 from relax_core.diagnostics import plural
-from relax_core.engine.notebook.subject import Subject
 from relax_core.present.escape import attribute, markup
 
 PAGE_BYTES: Final = 400_000
@@ -12,13 +11,26 @@ _LINES: Final = 400
 _HEIGHT: Final = 480
 
 
+class Pictured(Protocol):
+    """What has a form that needs no kernel."""
+
+    @property
+    def text(self) -> str:
+        """What is shown where there is room for text alone."""
+        ...
+
+    def page(self, limit_bytes: int) -> str:
+        """Return a page of HTML of at most that size, which says what it leaves out."""
+        ...
+
+
 class Still:
     """What is shown, without a kernel: the page of a report in a frame that nothing leaves, and the text of the module.
 
     A host that lets no frame through shows the text, which opens below it.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Pictured) -> None:
         self._subject = subject
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:

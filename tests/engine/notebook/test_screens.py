@@ -1,5 +1,6 @@
 """What the kernel answers to the components of a notebook: the graph, the diff of stages, the stepper."""
 
+from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -11,10 +12,11 @@ from relax_core.engine.api import notebooks
 from relax_core.engine.components.diff import DiffProps
 from relax_core.engine.components.stepper import StepperProps
 from relax_core.engine.notebook.graphs import ModuleScreen
+from relax_core.engine.notebook.recordings import RecordedScreen, RecordedSubject
 from relax_core.engine.notebook.runs import RunScreen
 from relax_core.engine.notebook.screen import Part, PartName, Screen
 from relax_core.engine.notebook.stages import StagesScreen
-from relax_core.engine.notebook.still import Still
+from relax_core.engine.notebook.still import PAGE_BYTES, Still
 from relax_core.engine.notebook.subject import of_module, of_run, of_stages, of_trace
 from relax_core.engine.notebook.widget import ComponentsWidget
 from relax_core.ir.module import IRModule
@@ -188,6 +190,48 @@ def test_without_anywidget_the_extra_is_named_and_the_rest_works(monkeypatch: py
     still = rc.show(module, live=False)
     assert isinstance(still, Still)
     assert "iframe" in still.forms()["text/html"]
+
+
+def test_a_recorded_pipeline_is_its_forms_beside_each_other() -> None:
+    subject = RecordedSubject(rc.open_pipeline(SAMPLES.parent / "tests" / "golden" / "pipelines" / "print_all.txt"))
+    screen = RecordedScreen(subject)
+    assert list(screen.parts()) == ["diff", "graph"]
+    props = cast("DiffProps", part(screen, "diff").props)
+    assert [name for _, name, _ in props.stages] == ["000 (input)", "005 LegalizeOps"]
+    assert cast("Diff", part(screen, "diff").model).after_title == "B · 005 LegalizeOps"
+    made = did(screen, "diff", kind="stage", stage=0)
+    assert made is not None
+    assert cast("Diff", made.model).is_unchanged
+    did(screen, "diff", kind="stage", stage=1)
+    did(screen, "diff", kind="tab", command="structure")
+    assert cast("DiffProps", part(screen, "diff").props).structure is not None
+    assert list(screen.parts()) == ["diff"]
+
+
+def test_the_page_of_a_recording_is_bounded_and_says_what_it_leaves_out() -> None:
+    subject = RecordedSubject(rc.open_pipeline(SAMPLES.parent / "tests" / "golden" / "pipelines" / "print_all.txt"))
+    whole = subject.page(PAGE_BYTES)
+    assert whole.count("<details") == len(subject.forms)
+    part_of_it = subject.page(90_000)
+    assert len(part_of_it.encode()) <= 90_000 < len(whole.encode())
+    assert 'class="left"' in part_of_it
+
+
+@pytest.mark.tvm
+def test_a_module_of_tvm_and_a_recording_of_its_passes_are_shown_as_they_are(tmp_path: Path) -> None:
+    from relax_core.engine.pipelines import record_tvm
+    from tests.apache_tvm import from_source, relax
+
+    module = from_source(MLP[MLP.index("@I.ir_module") :])
+    shown = rc.show(module)
+    assert isinstance(shown, ComponentsWidget)
+    assert "R.nn.softmax" in repr(shown)
+    with record_tvm.record(str(tmp_path / "trace")) as recorder:
+        relax.transform.LegalizeOps()(module)
+    recorded = rc.show(recorder)
+    assert isinstance(recorded, ComponentsWidget)
+    assert "LegalizeOps" in repr(recorded)
+    assert list(recorded.views) == ["diff", "graph"]
 
 
 def test_what_cannot_be_shown_is_named() -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from relax_core.engine.components.diff import DiffAction
 from relax_core.engine.components.graph import GraphAction, Head, Marks
+from relax_core.engine.components.recorded import drawable
 from relax_core.engine.debug.requests import (
     OwnPassOf,
     Parcel,
@@ -18,7 +19,7 @@ from relax_core.engine.protocol import (
     Failure,
     Program,
 )
-from relax_core.engine.replies import FunctionRow, OwnPass, RecordedFunctions
+from relax_core.engine.replies import FunctionRow, OwnPass
 from relax_core.present.escape import badge, literal, prose
 from relax_core.present.models import Diff, Graph
 from views.pages.pipeline.failures import say
@@ -29,7 +30,6 @@ from views.widgets.diff.component import diff
 from views.widgets.graph.component import graph
 from views.worker.connection import ask
 
-_TABS: Final = 40
 _LOOK_OF_VERDICT: Final = {
     "equal": ("✓", "green"),
     "same": ("✓", "green"),
@@ -47,7 +47,7 @@ def show_graph(parcel: Parcel, left: int, right: int, height: str) -> None:
     if isinstance(listed, Failure):
         say(listed, "functions")
         return
-    names = _drawable(listed)
+    names = drawable(listed)
     own = state(PipelineState).drawn_function
     function = own if own in names else next(iter(names), "")
     drawn = ask(RecordedGraphOf(parcel, left, right, function, opened_groups("pipeline")))
@@ -72,20 +72,6 @@ def show_graph(parcel: Parcel, left: int, right: int, height: str) -> None:
 
 def _line() -> str:
     return state(PipelineState).recorded_line
-
-
-def _drawable(listed: RecordedFunctions) -> tuple[str, ...]:
-    """Return what has a graph: "" for the Relax functions, and prim funcs, those first that changed."""
-    rows = [row for row in listed.rows if row.after or row.before]
-    prim_funcs = [row for row in rows if row.kind == "prim func"]
-    prim_funcs.sort(key=lambda row: row.mark == "unchanged")
-    has_relax = any(row.kind == "Relax" and row.after for row in rows)
-    is_changed = any(row.kind == "Relax" and row.mark != "unchanged" for row in rows)
-    changed = [row.name for row in prim_funcs if row.mark != "unchanged"]
-    names = [row.name for row in prim_funcs][:_TABS]
-    if not has_relax:
-        return tuple(names)
-    return ("", *names) if is_changed or not changed else (*names, "")
 
 
 def _on_graph(drawn: Graph, action: GraphAction) -> None:
