@@ -29,7 +29,7 @@ class Scripted(Protocol):
     def script(self, *, show_meta: bool) -> str: ...
 
 
-class Recorder(Protocol):
+class PassRecorder(Protocol):
     """What `record_tvm.record` gives."""
 
     @property
@@ -42,7 +42,7 @@ class Folder(Protocol):
     folder: str
 
 
-Showable: TypeAlias = IRModule | Sequence[Stage] | RunRecording | Trace | Pipeline | Scripted | Recorder
+Showable: TypeAlias = IRModule | Sequence[Stage] | RunRecording | Trace | Pipeline | Scripted | PassRecorder
 _Found: TypeAlias = Subject | RecordedSubject
 
 
