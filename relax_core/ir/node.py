@@ -24,6 +24,7 @@ def node(cls: C) -> C:
     places = tuple(fields)
     made.PARTS = staticmethod(_parts_getter([fields[name] for name in made.CHILDREN]))
     made.VALUES = staticmethod(_tuple_getter(places))
+    made.SHOWN = tuple(item.name for item in dataclasses.fields(made) if item.repr)
     made.PLACES = tuple(places.index(name) for name in made.CHILDREN)
     if places[:2] == made.CHILDREN and [_is_many(fields[name]) for name in made.CHILDREN] == [False, True]:
         made.WITH_CHILDREN = staticmethod(_head_changer(made, _tuple_getter(places[2:])))
@@ -99,6 +100,8 @@ class Node:
     """Gives the values of all fields but `span`, in the order in which the class takes them."""
     PLACES: ClassVar[tuple[int, ...]] = ()
     """Where the fields named in `CHILDREN` stand among `VALUES`."""
+    SHOWN: ClassVar[tuple[str, ...]] = ()
+    """The fields that `repr` shows."""
     WITH_CHILDREN: "ClassVar[staticmethod[[Any, Sequence[Node | tuple[Node, ...]]], Any]]" = _WITH_CHILDREN
     """Makes a node with other children, one for each; for a child in a tuple there may be a tuple."""
     span: Span | None = dataclasses.field(default=None, kw_only=True, repr=False)
@@ -117,7 +120,7 @@ class Node:
             object.__setattr__(self, item.name, value)
 
     def __repr__(self) -> str:
-        shown = (f"{item.name}={getattr(self, item.name)!r}" for item in dataclasses.fields(self) if item.repr)
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.SHOWN)
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
 

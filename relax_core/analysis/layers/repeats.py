@@ -93,8 +93,14 @@ def _aligned(run: _Run, uses: Sequence[Sequence[int]], numbers: Sequence[str]) -
     inside = [0 < place < len(numbers) and numbers[place - 1] == numbers[place] for place in range(first, end)]
     order = [(crossing[place + period - first], inside[place - first], place) for place in range(first, first + period)]
     starts = [place for *_, place in sorted(order)]
-    found = [(_equal_count(start, (end - start) // period, period, uses), start) for start in starts[:_STARTS]]
-    count, start = max(found, key=lambda item: item[0])
+    count, start = 0, first
+    for tried in starts[:_STARTS]:
+        equal = _equal_count(tried, (end - tried) // period, period, uses)
+        if equal > count:
+            count, start = equal, tried
+        if count == (end - first) // period:
+            # There is room for no further copy, wherever the first one begins.
+            break
     return Repeat(start, period, count) if count >= _FEWEST else None
 
 
@@ -124,11 +130,12 @@ def _equal_count(start: int, count: int, period: int, uses: Sequence[Sequence[in
         begin = start + number * period
         for place in range(begin, begin + period):
             before = uses[place - period]
-            pairs = zip(uses[place], before, strict=False)
-            if len(before) != len(uses[place]) or not all(
-                _is_same_use(now, then, start, begin, period) for now, then in pairs
-            ):
+            if len(before) != len(uses[place]):
                 return number
+            for now, then in zip(uses[place], before, strict=True):
+                is_moved = then >= start and now - then == period
+                if not is_moved and not _is_same_use(now, then, start, begin, period):
+                    return number
     return count
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.drawings.drawing import DrawCluster, DrawEdge, Drawing, DrawNode
-from relax_core.present.models import Mark, Side
+from relax_core.present.models import Mark
 
 
 def union(before: Drawing, after: Drawing, log: RewriteLog, title: str) -> Drawing:
@@ -119,12 +119,13 @@ def _joined_edges(
 ) -> tuple[DrawEdge, ...]:
     edges: dict[tuple[str, str, str, str], DrawEdge] = {}
     for edge in before:
-        source, target = key_of[edge.source], key_of[edge.target]
-        moved = replace(edge, source=source, target=target, mark="removed", side="before")
-        edges[(source, target, edge.kind, edge.label)] = moved
+        edges[(key_of[edge.source], key_of[edge.target], edge.kind, edge.label)] = edge
+    removed = dict.fromkeys(edges)
     for edge in after:
         key = (edge.source, edge.target, edge.kind, edge.label)
-        mark: Mark = "unchanged" if key in edges else "added"
-        side: Side = "both" if key in edges else "after"
-        edges[key] = replace(edge, mark=mark, side=side)
+        removed.pop(key, None)
+        edges[key] = edge if key in edges else replace(edge, mark="added", side="after")
+    for key in removed:
+        source, target = key[:2]
+        edges[key] = replace(edges[key], source=source, target=target, mark="removed", side="before")
     return tuple(edges.values())

@@ -290,18 +290,19 @@ def _folded_node(key: str, name: str, members: list[DrawNode], around: Mapping[s
 
 def _joined(edges: tuple[DrawEdge, ...], key_of: dict[str, str]) -> tuple[DrawEdge, ...]:
     """Move edges to the nodes that are shown; those inside a group vanish, parallel ones become one."""
-    joined: dict[tuple[str, str, str, str], DrawEdge] = {}
+    first: dict[tuple[str, str, str, str], DrawEdge] = {}
+    counts: dict[tuple[str, str, str, str], int] = {}
     for edge in edges:
         source, target = key_of[edge.source], key_of[edge.target]
         if source == target:
             continue
         is_moved = (source, target) != (edge.source, edge.target)
-        label = "" if is_moved else edge.label
-        key = (source, target, edge.kind, label)
-        before = joined.get(key)
-        moved = replace(edge, source=source, target=target, label=label)
-        joined[key] = moved if before is None else replace(before, count=before.count + edge.count)
-    return tuple(joined.values())
+        key = (source, target, edge.kind, "" if is_moved else edge.label)
+        first.setdefault(key, edge)
+        counts[key] = counts.get(key, 0) + edge.count
+    return tuple(
+        replace(edge, source=key[0], target=key[1], label=key[3], count=counts[key]) for key, edge in first.items()
+    )
 
 
 def used_clusters(clusters: Iterable[DrawCluster], nodes: Iterable[DrawNode]) -> tuple[DrawCluster, ...]:

@@ -130,6 +130,7 @@ class FlowDrawer:
         self._effects: list[str] = []
         self._references: list[tuple[str, str]] = []
         self._first_of: dict[str, str] = {}
+        self._words: dict[Type, str] = {}
 
     def drawing(self, title: str) -> Drawing:
         """Return what was collected."""
@@ -374,29 +375,42 @@ class FlowDrawer:
         key = f"{self.function}:{len(self._nodes)}"
         facts = self._facts
         id_, line, function = facts.index.id_of(where), facts.line_of(where), self.function
-        node = DrawNode(key, look, title, sub, "", cluster, self._group, ir, id_, line=line, function=function)
-        self._nodes.append(replace(node, is_shape=True) if self._is_shape(node) else node)
+        is_shape = self._is_shape(look, title, ir)
+        group = self._group
+        self._nodes.append(
+            DrawNode(
+                key, look, title, sub, "", cluster, group, ir, id_, line=line, function=function, is_shape=is_shape
+            )
+        )
         self._owner_of[key] = self._owner
         for item in ir:
             self._key_of.setdefault(item, key)
         return key
 
-    def _is_shape(self, node: DrawNode) -> bool:
-        if node.look in ("param", "return"):
+    def _is_shape(self, look: Look, title: str, ir: tuple[Node, ...]) -> bool:
+        if look in ("param", "return"):
             return False
-        is_builtin = node.look == "packed" and "vm.builtin." in node.title and "shape" in node.title
-        return is_builtin or any(isinstance(self._facts.types.get(item), ShapeType) for item in node.ir)
+        is_builtin = look == "packed" and "vm.builtin." in title and "shape" in title
+        return is_builtin or any(isinstance(self._facts.types.get(item), ShapeType) for item in ir)
 
     def _tagged(self, tag: str, key: str) -> str:
         """Give the node that was added last, whose key is `key`, a tag."""
-        self._nodes[-1] = replace(self._nodes[-1], tag=tag)
+        if tag:
+            self._nodes[-1] = replace(self._nodes[-1], tag=tag)
         return key
 
     def _type(self, item: Node) -> str:
-        return type_text(self._facts.types.get(item))
+        type_ = self._facts.types.get(item)
+        return "" if type_ is None else self._words_of(type_)
+
+    def _words_of(self, type_: Type) -> str:
+        words = self._words.get(type_)
+        if words is None:
+            words = self._words[type_] = type_text(type_)
+        return words
 
     def _sub(self, var: Var) -> str:
         type_ = self._facts.types.get(var, var.annotation)
         if var.name.startswith("_") and is_void(type_):
             return "void"
-        return f"{var.name}   {type_text(type_)}".rstrip()
+        return f"{var.name}   {'' if type_ is None else self._words_of(type_)}".rstrip()

@@ -94,7 +94,7 @@ def compare_graph(
     `draw` draws one side, as `draw_relax` does: what is drawn behind one pass is drawn before the next.
     """
     names = functions or changed_functions(before, after)
-    drawn = tuple((draw or draw_relax)(facts, names) for facts in (before, after))
+    drawn = tuple((draw or draw_relax)(facts, _drawable(facts, names)) for facts in (before, after))
     if not names:
         return Graph(
             "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
@@ -112,6 +112,11 @@ def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, .
     old = {item.var.name: item.function for item in before.module}
     new = {item.var.name: item.function for item in after.module}
     return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))
+
+
+def _drawable(facts: GraphContext, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the Relax or Relay functions of a module that are named, so that a stage's drawing is asked for alike."""
+    return tuple(var.name for var, _ in facts.module.relax_functions if var.name in names)
 
 
 def draw_relax(facts: GraphContext, names: tuple[str, ...]) -> Drawing:
