@@ -134,3 +134,10 @@ def test_hidden_weights_are_at_their_first_user_and_chains_of_shapes_at_the_user
     whole = drawing(("a", "b"), ("b", "C"), ("a", "D"), ("e", "E"))
     found = {item.node.key: item.box for item in without_small(whole).unseen}
     assert found == {"a": "C", "b": "C", "e": "E"}
+
+
+def test_what_comes_into_a_region_is_no_small_node() -> None:
+    nodes = (DrawNode("c", "constant", "1"), DrawNode("port", "begin", "begin", count=0), DrawNode("B", "op", "B"))
+    whole = Drawing("", nodes, (DrawEdge("c", "port"), DrawEdge("port", "B")))
+    assert without_small(whole).nodes == nodes
+    assert small_count(whole) == 0

@@ -182,3 +182,23 @@ def test_modules_of_a_layer_are_boxes_within_each_other(open_page: OpenPage, app
     page.get_by_role("button", name="Fold attn").click()
     expect(way).to_have_text(["layers × 20 ✕", "layers_3 ✕"])
     expect(canvas.get_by_role("img", name=re.compile("^attn,"))).to_be_visible()
+
+
+RELAY = """#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { add(nn.relu(%x), 1f) }
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("page_name", "text"), [("partition", layered(40)), ("devices", RELAY)])
+def test_the_address_keeps_on_which_page_weights_are_hidden(
+    open_page: OpenPage, app_url: str, page_name: str, text: str
+) -> None:
+    page = opened(open_page, app_url, page_name, text)
+    page.get_by_role("button", name="Hide weights").click()
+    hidden = page.get_by_role("button", name=re.compile("^[0-9]+ hidden"))
+    expect(hidden).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile(f"bare={page_name}"))
+    again = open_page()
+    again.goto(page.url)
+    expect(again.get_by_role("button", name=re.compile("^[0-9]+ hidden"))).to_have_attribute("aria-pressed", "true")

@@ -8,6 +8,7 @@ from relax_core.engine.components.graph import GraphAction
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
 from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
+from views import PAGES
 from views.shell.explaining import explain_node
 from views.shell.navigation import open_page
 from views.state.session import close_group, find_part, go_to_line, open_group, reach, select, state
@@ -37,7 +38,7 @@ def on_graph(page: str, action: GraphAction) -> None:
         case "side":
             st.session_state[f"{page}.side"] = action.side
         case "command" if action.command == "weights":
-            st.session_state[f"{page}.bare"] = not is_bare(page)
+            select(bare=",".join(sorted(_bare_pages() ^ {page})))
         case _:
             pass
 
@@ -55,7 +56,11 @@ def shown_side(page: str) -> Side:
 
 def is_bare(page: str) -> bool:
     """Tell whether the graph of `page` counts weights, constants and shape arithmetic in place of showing them."""
-    return st.session_state.get(f"{page}.bare", False)
+    return page in _bare_pages()
+
+
+def _bare_pages() -> frozenset[str]:
+    return frozenset(PAGES).intersection(state(FocusState).bare.split(","))
 
 
 def show_inspector(

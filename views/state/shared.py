@@ -53,6 +53,8 @@ class FocusState:
     node: str = rules.text()
     view: str = rules.text(40, kept="edit")
     """The form that is shown, one of the page's own; another page takes its first one."""
+    bare: str = rules.text(100, kept="always")
+    """The pages, with commas between, whose graphs count weights, constants and shape arithmetic at their users."""
 
 
 @dataclass(frozen=True, slots=True)

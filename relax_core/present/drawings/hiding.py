@@ -1,7 +1,7 @@
 """Weights, constants and shape arithmetic taken out of a drawing, and counted at their users."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -15,12 +15,13 @@ _ORDER: tuple[Small, ...] = ("weight", "constant", "shape")
 def without_small(drawing: Drawing, shown: frozenset[str] = frozenset()) -> Drawing:
     """Take out weights, constants and the arithmetic of shapes, but for what a pass changed, faulty and `shown` nodes.
 
+    What comes into a compiler region stays, since a port on its border has no words that could count it.
     Each is counted at the nodes that use it, such as `+2 weights`, and what only hidden nodes use, with these. Linear.
     """
     hidden: dict[str, Small] = {
         item.key: kind
-        for item in drawing.nodes
-        if (kind := _kind(item)) and item.mark == "unchanged" and not item.fault and item.node not in shown
+        for item, kind in _small(drawing)
+        if item.mark == "unchanged" and not item.fault and item.node not in shown
     }
     counts = _counts(drawing.nodes, drawing.edges, hidden)
     nodes = tuple(
@@ -41,7 +42,15 @@ def without_small(drawing: Drawing, shown: frozenset[str] = frozenset()) -> Draw
 
 def small_count(drawing: Drawing) -> int:
     """Count what `without_small` may take out; a copy beside a user is none of its own."""
-    return sum(item.count for item in drawing.nodes if _kind(item))
+    return sum(item.count for item, _ in _small(drawing))
+
+
+def _small(drawing: Drawing) -> Iterator[tuple[DrawNode, Small]]:
+    ports = {item.key for item in drawing.nodes if item.look in ("begin", "end")}
+    inward = {edge.source for edge in drawing.edges if edge.target in ports} if ports else ()
+    for item in drawing.nodes:
+        if (kind := _kind(item)) and item.key not in inward:
+            yield item, kind
 
 
 def _kind(item: DrawNode) -> Small | None:

@@ -17,7 +17,7 @@ from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import pane_height, stacked_height
-from views.shell.selecting import graph_of, on_graph
+from views.shell.selecting import graph_of, is_bare, on_graph
 from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.editor.component import EditorAction, editor
@@ -131,7 +131,8 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
         editor(view.code, key="devices.editor", tabs=_VIEWS, tab="text", is_readonly=True, on_action=_on_text)
         return
     function = _function(source)
-    drawn = graph_of(GraphOf(program, 0, function, opened_groups("devices"), reached_nodes("devices")))
+    opened, reached = opened_groups("devices"), reached_nodes("devices")
+    drawn = graph_of(GraphOf(program, 0, function, opened, reached, is_bare=is_bare("devices")))
     names = view.report.devices
     legend = [(category_of(name, names), name) for name in names]
     if any(not mark.device for mark in view.marks):
@@ -145,6 +146,7 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
             steps=_VIEWS,
             step="graph",
             has_step_keys=False,
+            can_be_bare=True,
         ),
         marks=Marks(
             current.node,

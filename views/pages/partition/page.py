@@ -19,7 +19,7 @@ from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_line
-from views.shell.selecting import graph_of, on_graph, show_inspector
+from views.shell.selecting import graph_of, is_bare, on_graph, show_inspector
 from views.state.session import opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.graph.component import graph
@@ -227,7 +227,7 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
     opened = opened_groups("partition")
     path = _path(view, step)
     shown = (*reached_nodes("partition"), *(node for nodes in path for node in nodes))
-    drawn = graph_of(GraphOf(program, step, function, opened, shown))
+    drawn = graph_of(GraphOf(program, step, function, opened, shown, is_bare=is_bare("partition")))
     names = (_SOURCE_STEP, *(stage.name for stage in view.stages))
     graph(
         drawn,
@@ -238,6 +238,7 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
             tab=function,
             steps=tuple((str(number), name) for number, name in enumerate(names)),
             step=str(step),
+            can_be_bare=True,
         ),
         marks=Marks(current.node, path=path),
         height=stacked_height(),
