@@ -42,8 +42,9 @@ from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
-# Vectors of accumulators that are in registers at once.
-VECTORS = 4
+# Vectors of accumulators at once. They are more than there are registers: a row is on other pages than the one before,
+# so that what counts is how much of it is read in one go.
+VECTORS = 16
 NARROWEST = 4
 
 
@@ -75,7 +76,7 @@ COLUMNS = Transform("columns", "Outputs that lie side by side are reduced in the
 
 
 def _told(reduction: Reduction, along: Axis, width: int) -> Stmt:
-    """Return the loops: blocks of columns, whose totals are in registers while the values are combined."""
+    """Return the loops: blocks of columns, whose totals stay close by while the values are combined."""
     nest = reduction.nest
     around = tuple(axis for axis in nest.spatial if axis is not along)
     whole, rest = divmod(along.extent, width)
@@ -120,8 +121,8 @@ def _told(reduction: Reduction, along: Axis, width: int) -> Stmt:
 class _Columns:
     """Writes the code of one nest.
 
-    `slots` holds what the accumulators of a block of columns start with, `totals`, which LLVM turns into registers, the
-    accumulators; `stage` holds the values of one iteration of the reduction.
+    `slots` holds what the accumulators of a block of columns start with, `totals` the accumulators, of which LLVM turns
+    as many as it can into registers; `stage` holds the values of one iteration of the reduction.
     """
 
     state: State
