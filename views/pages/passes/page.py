@@ -33,7 +33,7 @@ from views.pages.passes.exports import stages_csv
 from views.pages.passes.film.component import FilmAction, show_film
 from views.pages.passes.finding import FIND_PIXELS, find_in_stages
 from views.pages.passes.rewriting import show_problem, show_rules
-from views.pages.passes.stages import go_to_stage
+from views.pages.passes.stages import go_to_stage, shown_stage
 from views.pages.passes.state import PassesState
 from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
@@ -112,20 +112,6 @@ def _view() -> DiffTab:
     return _VIEWS[_VIEWS.index(focus.view)] if focus.view in _VIEWS else default
 
 
-def _first_shown(pipeline: Pipeline) -> int:
-    """The stage that a visitor sees first: one that failed, else LambdaLift if it changed something, or the first."""
-    if pipeline.stages[-1].is_failed:
-        return pipeline.stages[-1].index
-    changed = [stage for stage in pipeline.stages if stage.is_changed and stage.index > 0]
-    preferred = [stage.index for stage in changed if stage.name == "LambdaLift"]
-    return next(iter([*preferred, *(stage.index for stage in changed)]), 0)
-
-
-def _shown_stage(pipeline: Pipeline) -> int:
-    stage = state(FocusState).stage
-    return stage if 0 <= stage < len(pipeline.stages) else _first_shown(pipeline)
-
-
 def _on_steps(ran: str, action: StepsAction) -> None:
     change_pipeline(action.text, ran)
 
@@ -155,7 +141,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
         if pipeline:
             _names_choice(pipeline)
             if held_back("passes") is None:
-                show_effects(_shown_stage(pipeline))
+                show_effects(shown_stage(pipeline))
 
 
 def _names_choice(pipeline: Pipeline) -> None:
@@ -329,7 +315,7 @@ def _show_film(stage: int) -> None:
 
 
 def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
-    stage = _shown_stage(pipeline)
+    stage = shown_stage(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left, st.container(gap=None):
         find_in_stages()

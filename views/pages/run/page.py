@@ -5,10 +5,10 @@ import streamlit as st
 from relax_core.engine.components.stepper import StepperAction
 from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
+from relax_core.engine.protocol import Failure, Open, SourceView
 from relax_core.engine.replies import OpenedRun
 from relax_core.present.running.memory_models import MemoryView
-from relax_core.present.running.run_models import PointHits, Run
+from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
@@ -21,6 +21,7 @@ from views.pages.run.stepper.component import stepper
 from views.pages.run.tensor import shown_tensor, tensor_form
 from views.pages.run.tensor import written as written_tensor
 from views.pages.run.watches import watched
+from views.pages.run.window import continue_as_asked, follow, hits, window
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
 from views.shell.guide import offer_paragraph
@@ -32,12 +33,6 @@ from views.state.shared import FocusState
 from views.worker.connection import ask, run_again
 from views.worker.program import drop_unknown_sizes
 
-# Which way the user continued, to a breakpoint that is not in the window that the browser has.
-_CONTINUES = "run.continues"
-# Which window the browser has: a number for the program, the event it was asked with, its first time and its last.
-_WINDOW = "run.window"
-# What the conditions of breakpoints came to: a number for the question, and the answer.
-_HITS = "run.hits"
 # What stands beside the registers.
 _TABS = (("source", "Source"), ("memory", "Memory"), ("tensor", "Tensor"))
 
@@ -50,12 +45,8 @@ def _shown_program() -> Program:
 
 def _on_step(action: StepperAction) -> None:
     match action.kind:
-        case "state":
-            select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
-        case "need":
-            select(time=action.to, view=action.by, breakpoints=written(action.breakpoints))
-            if action.command in ("continue", "continue_back"):
-                st.session_state[_CONTINUES] = action.command
+        case "state" | "need":
+            follow(action)
         case "inside":
             enter(action.to)
         case "explain":
@@ -77,18 +68,6 @@ def _on_step(action: StepperAction) -> None:
             pass
 
 
-def _continue() -> None:
-    """Go to the breakpoint that the user continued to, if it lies outside of the window."""
-    command = st.session_state.pop(_CONTINUES, "")
-    if not command:
-        return
-    current = state(RunState)
-    points = read(current.breakpoints)
-    stop = ask(StopOf(_shown_program(), max(0, current.time), points, is_back=command == "continue_back"))
-    if not isinstance(stop, Failure):
-        select(time=stop.time)
-
-
 def _to_the_stop(run: Run) -> None:
     """Say that the run did not return, and lead to where it stopped."""
     if run.problem is None:
@@ -100,34 +79,6 @@ def _to_the_stop(run: Run) -> None:
 
 def _go(time: int) -> None:
     select(time=time)
-
-
-def _run() -> Run | Failure:
-    """Ask for the window of the run that is shown; it stays while the time is in it, so that a step sends nothing."""
-    program, time = _shown_program(), max(0, state(RunState).time)
-    name, event, first, last = st.session_state.get(_WINDOW, (0, 0, 0, -1))
-    if name != hash(program) or not first <= time <= last:
-        event = time
-    run = ask(RunOf(program, event))
-    if isinstance(run, Run):
-        st.session_state[_WINDOW] = (hash(program), event, run.first_event, run.first_event + len(run.events))
-    return run
-
-
-def _hits(run: Run) -> tuple[PointHits, ...]:
-    """Ask where the breakpoints with a condition stop within the window; a step does not ask again."""
-    conditional = tuple(point for point in read(state(RunState).breakpoints) if point.condition)
-    if not conditional:
-        return ()
-    request = HitsOf(_shown_program(), conditional, run.first_event, run.first_event + len(run.events))
-    known, points = st.session_state.get(_HITS, (0, ()))
-    if known == hash(request):
-        return points
-    reply = ask(request)
-    if isinstance(reply, Failure):
-        return ()
-    st.session_state[_HITS] = (hash(request), reply.points)
-    return reply.points
 
 
 def _memory() -> MemoryView | None:
@@ -147,7 +98,7 @@ def _show(run: Run) -> None:
         at=min(own.time, run.total if held is None else held.time) if own.time >= 0 else None,
         by="instruction" if focus.view == "instruction" else "binding",
         breakpoints=read(own.breakpoints),
-        hits=_hits(run),
+        hits=hits(run, _shown_program()),
         fault=fault(),
         fixed=FIXED if recorded_run() is not None else "",
         tabs=_TABS if has_tabs else (),
@@ -196,8 +147,8 @@ with page():
     if not is_cancelled:
         if recorded is None:
             make_change()
-        _continue()
-    run = source if isinstance(source, Failure) and is_cancelled else _run()
+        continue_as_asked(_shown_program())
+    run = source if isinstance(source, Failure) and is_cancelled else window(_shown_program())
     # What the run comes to is not told before it is predicted.
     is_held = held_back("run") is not None
     with form:
