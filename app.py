@@ -17,7 +17,7 @@ from views.classroom.news.route import class_news
 from views.lessons.elsewhere import show_elsewhere
 from views.lessons.steps import waits_elsewhere
 from views.manifests import MANIFESTS
-from views.shell.headers import Headers
+from views.shell.headers import FRAMED, Headers
 from views.shell.navigation import note_page, open_page, page_file
 from views.state.session import is_first_look, take_address
 from views.worker.program import open_given_program
@@ -43,6 +43,8 @@ else:
         )
         for noun, item in MANIFESTS.items()
     ]
+    # Shown in a frame of another page: it is none of those that a visitor walks through.
+    pages.append(st.Page(ROOT / "views" / "embed" / "page.py", title="Embed", url_path=FRAMED, visibility="hidden"))
     shown = st.navigation(pages, position="top")
     note_page(shown.url_path or PAGES[0])
     # Who starts the app on a file sees it first; an address says something else.

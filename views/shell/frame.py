@@ -91,7 +91,7 @@ def bar(noun: str) -> Generator[DeltaGenerator]:
         yield files
     # What the page adds may have changed the selection.
     with address:
-        show_sharing()
+        show_sharing(noun)
     if is_left_out():
         with apart:
             chip("not in the address", "orange")

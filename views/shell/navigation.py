@@ -4,6 +4,7 @@ from typing import Final, NoReturn
 
 import streamlit as st
 
+from views import PAGES
 from views.state.session import go_to_line
 
 _SHOWN: Final = "page.shown"
@@ -33,3 +34,10 @@ def open_line(line: int) -> NoReturn:
     """Leave this page for a line of the text."""
     go_to_line(line)
     open_page("source")
+
+
+def address_of_page(noun: str) -> str:
+    """Return where this server has a page, as the browser reached it, without what is shown there."""
+    shown = (st.context.url or "").split("?")[0].rstrip("/")
+    base = shown.removesuffix(f"/{st.session_state.get(_SHOWN, '')}")
+    return f"{base}/{'' if noun == PAGES[0] else noun}"

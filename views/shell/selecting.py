@@ -10,6 +10,7 @@ from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
 from views import PAGES
 from views.shell.explaining import explain_node
+from views.shell.headers import FRAMED
 from views.shell.navigation import open_page
 from views.state.session import close_group, find_part, go_to_line, open_group, reach, select, state
 from views.state.shared import FocusState
@@ -60,7 +61,7 @@ def is_bare(page: str) -> bool:
 
 
 def _bare_pages() -> frozenset[str]:
-    return frozenset(PAGES).intersection(state(FocusState).bare.split(","))
+    return frozenset((*PAGES, FRAMED)).intersection(state(FocusState).bare.split(","))
 
 
 def show_inspector(

@@ -1,4 +1,4 @@
-"""The menu of sharing: the address of the screen, a short link to it with its QR code, files of what is too long."""
+"""The menu of sharing: address, short link with its QR code, markup that embeds a view, files of what is too long."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -10,6 +10,8 @@ import segno
 import streamlit as st
 
 from relax_core.present.escape import file_name, literal
+from views.embed.addresses import VIEW_OF, EmbeddedView, frame_markup
+from views.shell.headers import VARIABLE, embedding_origins
 from views.state.address import LINK, LONGEST_ADDRESS
 from views.state.links import KeptLink, links_file
 from views.state.session import is_left_out, keep_screen, selection, written_address
@@ -28,8 +30,8 @@ _PARTS = MappingProxyType(
 _MADE: Final = "share.made"
 
 
-def show_sharing() -> None:
-    """Show the address of the screen, and offer a short link to it."""
+def show_sharing(noun: str) -> None:
+    """Show the address of the screen of a page, offer a short link to it, and the markup that embeds its view."""
     missing = is_left_out()
     if missing:
         _offer_left_out(missing)
@@ -38,6 +40,16 @@ def show_sharing() -> None:
         st.code(_with(written_address()), language=None, wrap_lines=True)
     if links_file() is not None:
         _offer_link()
+    if noun in VIEW_OF and not missing:
+        _offer_frame(VIEW_OF[noun])
+
+
+def _offer_frame(view: EmbeddedView) -> None:
+    """Offer the markup that shows a view in a page or slide."""
+    with st.expander(literal(f"Embed the {view}")):
+        st.code(frame_markup(view), language="html", wrap_lines=True)
+        if not embedding_origins():
+            st.caption(literal(f"This server lets no other host show it: {VARIABLE} would name those that may."))
 
 
 def _offer_link() -> None:

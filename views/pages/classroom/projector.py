@@ -16,6 +16,7 @@ from views.classroom.membership import lead, leave, now, room
 from views.lessons.panel import sign
 from views.lessons.steps import open_step, said
 from views.shell.guide import show_help
+from views.shell.navigation import address_of_page
 from views.worker.connection import ask
 
 _STEP: Final = "classroom.step"
@@ -75,8 +76,7 @@ def _larger() -> None:
 
 def join_address(code: str) -> str:
     """Return the link by which a browser joins."""
-    base = (st.context.url or "").split("?")[0].rstrip("/")
-    return f"{base.removesuffix('/classroom')}/classroom?room={code}"
+    return f"{address_of_page('classroom')}?room={code}"
 
 
 def _gathering() -> None:

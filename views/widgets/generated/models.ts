@@ -53,6 +53,16 @@ export type AccessRow = readonly [
   part: number,
 ];
 
+/** It has none. */
+export interface AnnouncerAction {
+  readonly kind: "none";
+}
+
+/** What the page says beside the model. */
+export interface AnnouncerProps {
+  readonly height: string;
+}
+
 /** Names that a component shows and whose meaning is asked for; `text` is the sentence that uses them. */
 export interface Asked {
   readonly names: readonly string[];
@@ -1905,6 +1915,18 @@ export interface VisitRow {
 /** The words of a language. Operators of TVMScript stand behind `R.` or `relax.`. */
 export interface Vocabulary {
   readonly terms: readonly Term[];
+}
+
+/** The size that a view would like to have, in pixels. */
+export interface Wanted {
+  readonly view: string;
+  /** Of what stands above and below the picture, or of the whole view if that has no picture. */
+  readonly height: number;
+  /** In place of `height` where the frame is so narrow that panes stand below each other; 0 for the same. */
+  readonly stacked_height: number;
+  /** Of a picture that is drawn smaller where the frame is narrower; 0 for none. */
+  readonly picture_width: number;
+  readonly picture_height: number;
 }
 
 /** The expressions that are watched, and why their values are not known, if so. */
