@@ -19,8 +19,7 @@ SIZE_LIMIT = 100_000
 
 def lower_store(state: State, store: BufferStore) -> None:
     """Emit a store of a scalar or of a vector."""
-    target = f"{store.buffer.name}[{', '.join(show_prim(index) for index in store.indices)}]"
-    state.code.comment(f"{target} = {show_prim(store.value)}")
+    comment_store(state, store)
     width = state.lanes.width(store)
     if width == 1:
         pointer = element_pointer(state, store)
@@ -30,6 +29,12 @@ def lower_store(state: State, store: BufferStore) -> None:
     state.position.lane_elements = {}
     _store_lanes(state, store, width)
     state.position.lane_elements = None
+
+
+def comment_store(state: State, store: BufferStore) -> None:
+    """Say in the text what the code that follows stores."""
+    target = f"{store.buffer.name}[{', '.join(show_prim(index) for index in store.indices)}]"
+    state.code.comment(f"{target} = {show_prim(store.value)}")
 
 
 def _store_lanes(state: State, store: BufferStore, width: int) -> None:

@@ -10,6 +10,7 @@ from relax_core.jit.lowering.loops import charge_fuel, least
 from relax_core.jit.lowering.scalars.counts import lower_count
 from relax_core.jit.lowering.scalars.scalar import element_pointer, float_literal, integer_literal, is_safe, lower_expr
 from relax_core.jit.lowering.scalars.types import ScalarType
+from relax_core.jit.lowering.scalars.vectors import comment_store
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contractions.any_sizes_nest import told
 from relax_core.jit.transforms.contractions.kernel import carried
@@ -322,6 +323,7 @@ class ProductCode:
                 terms = code.emit(f"sub nuw nsw i64 {end}, {first}")
                 charge_fuel(state, product.terms, code.emit(f"mul nuw nsw i64 {terms}, {tile.rows * tile.vectors}"))
             before = code.set_location(product.found.update)
+            comment_store(state, product.found.update)
             made = carried(code, (first, end), vector, sums, lambda at, values: self._added(tile, sources, at, values))
             code.restore_location(before)
             return made
