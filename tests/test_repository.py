@@ -54,8 +54,8 @@ def tree_files() -> Iterator[Path]:
 
 def sample_files() -> Iterator[Path]:
     for path in tree_files():
-        # A lesson has front matter instead, which its own tests read.
-        if path.is_relative_to(REPOSITORY / "samples") and path.suffix != ".md":
+        # A lesson has front matter instead, and a notebook a title in its first cell, which their own tests read.
+        if path.is_relative_to(REPOSITORY / "samples") and path.suffix not in (".md", ".ipynb"):
             yield path
 
 

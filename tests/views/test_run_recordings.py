@@ -23,6 +23,7 @@ from tests.browser import rest
 from tests.engine.asking import ask
 from tests.engine.programs import sample
 from tests.views.pages import labels, opened, sent_to
+from views.pages.run import window
 from views.state.selection import screen
 from views.worker import connection
 
@@ -128,5 +129,6 @@ def test_a_run_can_be_opened_where_the_program_cannot(monkeypatch: pytest.Monkey
         return refusal
 
     monkeypatch.setattr(connection, "ask", ask)
+    monkeypatch.setattr(window, "ask", ask)
     app = opened("run", screen())
     assert labels(app, "file_uploader") == ["Open a recorded run as .rxt"]

@@ -73,7 +73,9 @@ def test_it_requires_what_the_program_needs(commands: Path) -> None:
     (found,) = metadata.distributions(name="relaxscope", path=[str(site)])
     lines = (REPOSITORY / "requirements.txt").read_text(encoding="utf-8").splitlines()
     needed = {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")}
-    assert {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line in found.requires or ()} == needed
+    required = [line.partition("; extra ==") for line in found.requires or ()]
+    assert {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line, _, extra in required if not extra} == needed
+    assert [extra.strip(" \"'") for _, _, extra in required if extra] == ["notebook"]
     assert {"streamlit", "llvmlite", "numpy"} < needed
     assert found.version == RELEASE
 

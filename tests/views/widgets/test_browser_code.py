@@ -32,7 +32,13 @@ UNIT_TESTS = Path(__file__).resolve().parent
 HAS_NODE = can_build()
 COMPONENTS = tuple(components())
 # Types alone, and the style of the page around the components.
-OUTSIDE = ("widgets/globals.d.ts", "widgets/generated/models.ts", "shell/shell.css", "pages/classroom/classroom.css")
+OUTSIDE = (
+    "widgets/globals.d.ts",
+    "widgets/generated/models.ts",
+    "shell/shell.css",
+    "pages/classroom/classroom.css",
+    "embed/embed.css",
+)
 
 
 def static_file(name: str) -> Path:
