@@ -147,7 +147,7 @@ def _inside_command(command: Commands) -> None:
     made.add_argument("--kernel", default="", metavar="NAME", help="the first call of this kernel in the run")
     made.add_argument("--time", type=int, default=-1, metavar="T", help="the call of a kernel at this time of the run")
     given = made.add_mutually_exclusive_group()
-    given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...")
+    given.add_argument("--inputs", metavar="FILE", help="a .npz, .npy or safetensors file: in_0, in_1, ...")
     given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
     made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
     made.add_argument("--passes", metavar="P", help="passes that run before; default: the whole pipeline")
@@ -180,8 +180,8 @@ def run_options(made: argparse.ArgumentParser) -> None:
     given = made.add_mutually_exclusive_group()
     given.add_argument(
         "--inputs",
-        metavar="NPZ",
-        help="arguments in_0, in_1, ..., or by the names of the parameters; tuple fields in_0_1",
+        metavar="FILE",
+        help="arguments as .npz, .npy or safetensors: in_0, in_1, ..., or by the names of parameters; fields in_0_1",
     )
     given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
     signs = "made-up floats are from -1 to 1, not from 0: less only where none below 0 has a value, as in a logarithm"

@@ -1,7 +1,6 @@
-"""Arguments for a run, generated from a seed or read from an npz archive; results to npz."""
+"""Arguments for a run, generated from a seed or read from an archive; results to npz."""
 
 import io
-import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, NoReturn, cast
@@ -9,7 +8,9 @@ from typing import Any, Final, NoReturn, cast
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.engine.npy import read_npz
+from relax_core.engine.input_files import safetensors
+from relax_core.engine.input_files.kinds import kind_of
+from relax_core.engine.npy import read_npy, read_npz
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -38,6 +39,8 @@ FIRST_SIZE = 2
 _FROM_ZERO_ON: Final = frozenset(("sqrt", "rsqrt", "log", "log2", "log10", "power", "acosh"))
 """Operators that give NaN for numbers below 0; of `power` the base counts, and the exponent with it."""
 _BYTES_LIMIT = 256 << 20
+_NARROW: Final = ("bfloat16", "float8_", "float6_", "float4_")
+"""What the names of dtypes begin with that are not NumPy's own."""
 _MAX_SIZE = (1 << 63) - 1
 _DEFAULT_SHAPE = (2, 3, 4, 5)
 
@@ -236,14 +239,14 @@ def _numpy_dtype(name: str, param: Var) -> "np.dtype[Any]":
 
 
 def read_archive(archive: bytes, function: Function) -> tuple[Any, ...]:
-    """Read `in_0`, `in_1_0`, ... for the parameters of `function`; see `_prefixes` for other names.
+    """Read `in_0`, `in_1_0`, ... for the parameters of `function`; see `prefixes_of` for other names.
 
     Raises:
         RunError: EN004 if the archive cannot be read or a member is missing or left over.
     """
     members = read_members(archive)
     used: set[str] = set()
-    prefixes = _prefixes(function, members)
+    prefixes = prefixes_of(function, members)
     args = tuple(
         _member(prefix, param.annotation, members, used, param)
         for prefix, param in zip(prefixes, function.params, strict=True)
@@ -254,7 +257,7 @@ def read_archive(archive: bytes, function: Function) -> tuple[Any, ...]:
     return args
 
 
-def _prefixes(function: Function, members: Mapping[str, Any]) -> tuple[str, ...]:
+def prefixes_of(function: Function, members: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the members for each parameter begin with: `in_0`, the parameter's name, or NumPy's own `arr_0`.
 
     An archive uses one of them for all parameters; the first that any member has is taken.
@@ -269,16 +272,23 @@ def _prefixes(function: Function, members: Mapping[str, Any]) -> tuple[str, ...]
 
 
 def read_members(archive: bytes) -> "dict[str, np.ndarray[Any, Any]]":
-    """Read the arrays of an npz archive.
+    """Read the arrays of an npz archive or a safetensors file by name; that of a lone .npy file is `arr_0`.
 
     Raises:
         RunError: EN004 if it cannot be read, EN016 if its arrays are too large.
     """
     if not archive:
         _fail("EN004", "the archive of inputs is empty: it has no bytes at all", None, "save it again, or give none")
-    if not zipfile.is_zipfile(io.BytesIO(archive)):
-        _fail("EN004", "the inputs are no .npz archive; `numpy.savez(file, in_0=..., in_1=...)` writes one", None)
-    return read_npz(archive)
+    match kind_of(archive):
+        case "npz":
+            return read_npz(archive)
+        case "npy":
+            return {"arr_0": read_npy(archive)}
+        case "safetensors":
+            return safetensors.read_safetensors(archive)
+        case "picture" | "text":
+            hint = "`numpy.savez(file, in_0=..., in_1=...)` writes an archive"
+            _fail("EN004", "the inputs are no .npz archive, no .npy and no safetensors file", None, hint)
 
 
 def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set[str], param: Var) -> Any:
@@ -323,7 +333,8 @@ def _value(name: str, type_: Type | None, array: "np.ndarray[Any, Any]", param: 
         case TensorType():
             if kind in "USOMmc" or array.dtype.names is not None:
                 _misfit(name, array, param, "a tensor holds numbers or truth values")
-            return array.astype("bfloat16") if type_.dtype == "bfloat16" else array
+            # An archive has them as float32, see `_storable`.
+            return array.astype(type_.dtype) if type_.dtype and type_.dtype.startswith(_NARROW) else array
         case _:
             if kind == "U" and array.ndim > 0:
                 _misfit(name, array, param, "one string, or numbers")
@@ -350,8 +361,8 @@ def write_members(members: "Mapping[str, np.ndarray[Any, Any]]") -> bytes:
 
 
 def _storable(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    # npz has no dtype bfloat16; float32 represents every bfloat16 exactly.
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+    # npz has no dtypes but NumPy's own; float32 represents every number of the narrow ones exactly.
+    return array.astype(np.float32) if array.dtype.name.startswith(_NARROW) else array
 
 
 def members_of(name: str, result: Any) -> "dict[str, np.ndarray[Any, Any]]":

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.engine.inputs import generate, read_members, value_of_member
+from relax_core.engine.inputs import generate, prefixes_of, read_members, value_of_member
 from relax_core.ir.expr import (
     BindingBlock,
     Call,
@@ -123,7 +123,7 @@ def arguments(
     is_signed: bool = False,
     below: int = 10,
 ) -> tuple[Any, ...]:
-    """Return the arguments of `function`: those that the archive `inputs` has, by position, and made-up ones.
+    """Return the arguments of `function`: those that the archive `inputs` has, and made-up ones.
 
     Raises:
         RunError: the archive cannot be read, has too many members, or shapes that do not fit each other.
@@ -132,22 +132,22 @@ def arguments(
     if inputs is None:
         return generate(signature, seed, sizes, is_signed=is_signed, below=below)
     members = read_members(inputs)
-    names = tuple(f"in_{number}" for number in range(len(signature.params)))
+    names = prefixes_of(signature, members)
     if left := [name for name in members if name not in names]:
         words = f"the archive has {', '.join(left)}, which no parameter takes"
         raise RunError((Diagnostic("EN004", words),))
-    found = generate(signature, seed, {**sizes, **_sizes(function, members)}, is_signed=is_signed, below=below)
+    found = generate(signature, seed, {**sizes, **_sizes(function, names, members)}, is_signed=is_signed, below=below)
     return tuple(
         value_of_member(name, param, members[name]) if name in members else made
         for name, param, made in zip(names, signature.params, found, strict=True)
     )
 
 
-def _sizes(function: PrimFunc, members: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
+def _sizes(function: PrimFunc, names: tuple[str, ...], members: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
     """Return the sizes of symbolic dimensions that the shapes of given arrays, and given scalars, have."""
     found: dict[str, int] = {}
-    for number, param in enumerate(function.params):
-        array = members.get(f"in_{number}")
+    for name, param in zip(names, function.params, strict=True):
+        array = members.get(name)
         buffer = function.buffer_of(param)
         if array is None:
             continue
