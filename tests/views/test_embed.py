@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
 from tests.app_server import serve
-from tests.browser import Mode, OpenPage
+from tests.browser import Mode, OpenPage, open_popover
 from views.shell.headers import VARIABLE, embedding_origins
 
 Slide = Callable[[str], str]
@@ -33,6 +33,11 @@ MODES: tuple[tuple[Mode, int], ...] = (("light", 1280), ("dark", 600))
 
 class Quiet(SimpleHTTPRequestHandler):
     """Serves a folder, and writes nothing of it to the terminal."""
+
+    def end_headers(self) -> None:
+        # A page that was written twice within a second would be "not modified".
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None: ...
 
@@ -140,6 +145,17 @@ def test_what_a_pass_changed_is_gone_through_in_a_frame(page: Page, url: str, sl
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize(("view", "said"), [("graph", "Compare"), ("diff", "stage 4 of 12")])
+def test_a_stage_that_is_not_there_shows_the_first_that_is_worth_a_look(
+    page: Page, url: str, slide: Slide, view: str, said: str
+) -> None:
+    page.goto(slide(frame_of(f"{url}/embed?view={view}&sample=relax/mlp.py&stage=999")))
+    frame = embedded(page)
+    expect(frame.get_by_text(said).first).to_be_visible()
+    expect(frame.get_by_text("mlp.py · LegalizeOps")).to_be_visible()
+
+
+@pytest.mark.browser
 def test_a_run_is_stepped_in_a_frame_and_stays_a_run(page: Page, url: str, slide: Slide) -> None:
     page.goto(slide(frame_of(f"{url}/embed?view=stepper&sample=relax/mlp.py&time=3")))
     frame = embedded(page)
@@ -157,7 +173,7 @@ def test_a_run_is_stepped_in_a_frame_and_stays_a_run(page: Page, url: str, slide
 @pytest.mark.browser
 def test_a_page_shares_the_markup_of_its_view(page: Page, url: str, slide: Slide) -> None:
     page.goto(f"{url}/run?sample=relax/mlp.py&time=3&lesson=first_steps")
-    page.get_by_role("button", name="Share").click()
+    open_popover(page.get_by_role("button", name="Share"))
     page.get_by_text("Embed the stepper").click()
     markup = page.locator("code").filter(has_text="<iframe").inner_text()
     assert unescape(markup).startswith(f'<iframe src="{url}/embed?view=stepper&')
@@ -176,7 +192,7 @@ def test_a_page_that_nobody_named_shows_no_view(page: Page, url: str, app_url: s
     expect(page.locator("g.node").first).to_be_visible()
     page.goto(f"{app_url}/?sample=relax/mlp.py")
     expect(page.locator("g.node").first).to_be_visible()
-    page.get_by_role("button", name="Share").click()
+    open_popover(page.get_by_role("button", name="Share"))
     page.get_by_text("Embed the graph").click()
     expect(page.get_by_text(f"{VARIABLE} would name those that may")).to_be_visible()
 

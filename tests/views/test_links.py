@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_server import serve
+from tests.browser import open_popover
 from views.state.address import LINK, changed_values, read_address, to_address
 from views.state.links import (
     DAYS,
@@ -162,7 +163,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def short_link(page: Page) -> str:
-    page.get_by_role("button", name="Share").click()
+    open_popover(page.get_by_role("button", name="Share"))
     page.get_by_role("button", name="Short link").click()
     expect(page.get_by_text("This server keeps the screen until")).to_be_visible()
     return page.locator("code").filter(has_text="?link=").inner_text().strip()

@@ -49,11 +49,12 @@ def _view() -> EmbeddedView:
 
 def _show_graph() -> tuple[str, Wanted] | Failure:
     """Show the graph of the text, or at a stage what its pass changed; return what it is and the size it wants."""
-    stage, opened = state(FocusState).stage, opened_groups(FRAMED)
-    if stage > 0:
+    opened = opened_groups(FRAMED)
+    if state(FocusState).stage > 0:
         pipeline = ask(PipelineOf(given_program()))
         if isinstance(pipeline, Failure):
             return pipeline
+        stage = shown_stage(pipeline)
         reply = ask(CompareGraph(given_program(), stage, opened=opened, is_bare=is_bare(FRAMED)))
         if isinstance(reply, Failure):
             return reply

@@ -47,7 +47,7 @@ def show_sharing(noun: str) -> None:
 def _offer_frame(view: EmbeddedView) -> None:
     """Offer the markup that shows a view in a page or slide."""
     with st.expander(literal(f"Embed the {view}")):
-        st.code(frame_markup(view), language="html", wrap_lines=True)
+        st.code(frame_markup(view), language=None, wrap_lines=True)
         if not embedding_origins():
             st.caption(literal(f"This server lets no other host show it: {VARIABLE} would name those that may."))
 
