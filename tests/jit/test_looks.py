@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from relax_core.jit.kernel import CANCELLED_FUEL
+from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.jit.transforms.registry import TRANSFORMS
 from tests.jit.looks import run_counted
@@ -92,6 +93,16 @@ ANY_SIZES = """def f(a: T.handle, b: T.handle, c: T.handle, d: T.handle):
                 C[vi, vj] = T.float32(0)
             C[vi, vj] = C[vi, vj] + A[vi, 3] * B[2, vj]
 """
+ANY_NEST = """def f(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    m = T.int64()
+    k = T.int64()
+    A = T.match_buffer(a, (n,))
+    B = T.match_buffer(b, (m,))
+    C = T.match_buffer(c, (k,))
+    for i, j, r in T.grid(n, m + 1, k):
+        C[0] = A[0] * T.float32(2)
+"""
 MATRIX = ("(64, 64)", "(64,)")
 PLACES = ', I: T.Buffer((64, 64), "int32")'
 CASES = {
@@ -108,6 +119,9 @@ CASES = {
     ),
     "tiles of any sizes": Case(ANY_SIZES, frozenset(("tile_any",)), sizes=(64, 64, LONG)),
     "rows and vectors of any sizes": Case(ANY_SIZES, frozenset(("tile_any",)), sizes=(3, 5, LONG)),
+    "short loops of any sizes": Case(ANY_NEST, frozenset(), sizes=(LONG, 7, 8)),
+    "short loops of any sizes in a long one": Case(ANY_NEST, frozenset(), sizes=(8, LONG, 8)),
+    "a long loop of any sizes inside": Case(ANY_NEST, frozenset(), sizes=(8, 7, LONG)),
     "a padded operand with a long sum": Case(_padded(LONG, 1), frozenset(("accumulate",))),
     "a padded operand": Case(_padded(1, LONG), frozenset(("tile",))),
     "rows": Case(_reduction("64", f"{LONG} 64", "o[v0]", "A[v0, v2]", MATRIX), frozenset(("rows",))),
@@ -220,3 +234,13 @@ def test_every_transformation_is_met() -> None:
     met = frozenset[str]().union(*(case.transforms for case in CASES.values()))
     assert met >= {item.name for item in TRANSFORMS} - {"parallel"}
     assert "parallel" in met
+
+
+@pytest.mark.parametrize("sizes", [(1000, 7, 8), (2, 499, 64), (1, 1, 60_000), (0, 7, 8)])
+def test_short_loops_of_any_sizes_are_paid_for_together(sizes: tuple[int, int, int]) -> None:
+    arrays = [np.zeros(1 << 20, np.uint8) for _ in range(3)]
+    during = run_counted(parsed(ANY_NEST), arrays, 1 << 40, KernelOptions(), sizes)
+    work = sizes[0] * (sizes[1] + 1) * sizes[2]
+    assert during.code == 0
+    assert during.looks <= 1 + 2 * work // CHUNK
+    assert work <= (1 << 40) - during.fuel <= 2 * work + CHUNK

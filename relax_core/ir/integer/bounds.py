@@ -81,6 +81,11 @@ class Bounds:
         """Tell whether a variable was declared."""
         return var in self._alias
 
+    def is_symbol(self, var: PrimVar) -> bool:
+        """Tell whether a variable is a dimension or a scalar parameter, which has one value for a whole call."""
+        number = next((monomial[0] for monomial in self._alias.get(var, {}) if monomial), None)
+        return number is not None and self.atoms[number].is_symbol and self.atoms[number].expr is var
+
     def bind_scalar(self, var: PrimVar) -> None:
         """Declare a scalar parameter."""
         self._bind_atom(var, Atom(var, self._limits(var.dtype), is_symbol=True))

@@ -69,17 +69,19 @@ class Position:
     """The current position in the prim func.
 
     `loops` are those around the place and `inlined` the calls, the innermost last. With `is_counting` integers are
-    counts, and the kernel stops where one would wrap around. `is_deoptimised` tells that the loops here run only after
-    a check ahead has failed: their speed does not matter. `counting` is the loop that the loops which a transformation
-    writes stem from. `lane_elements` are the elements that the lanes of a vector statement accessed so far, `None`
-    outside of one. `assumed` are indices that were checked ahead; each with whether that holds where no
-    condition around it does. `nests` are those that were read for the loop at this place, by it and by how it may
-    start.
+    counts, and the kernel stops where one would wrap around. `is_deoptimised` tells that the loops here run only
+    after a check ahead has failed: their speed does not matter. `covered` is a register that tells whether a loop
+    around has paid for all that is here, which depends on sizes; empty if none may have. `counting` is the loop
+    that the loops which a transformation writes stem from. `lane_elements` are the elements that the lanes of a
+    vector statement accessed so far, `None` outside of one. `assumed` are indices that were checked ahead; each
+    with whether that holds where no condition around it does. `nests` are those that were read for the loop at this
+    place, by it and by how it may start.
     """
 
     loops: list[LoopLabels] = field(default_factory=list[LoopLabels])
     inlined: list[Inlined] = field(default_factory=list[Inlined])
     is_charged: bool = False
+    covered: str = ""
     is_counting: bool = False
     is_deoptimised: bool = False
     counting: For | None = None

@@ -14,6 +14,7 @@ from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.known.repeated import repeats_itself
 from relax_core.jit.lowering.known.work import always_charges, has_jump, iterated, iteration_work, static_work
 from relax_core.jit.lowering.memory.storage import LoopLabels
+from relax_core.jit.lowering.run_time_work import run_time_work
 from relax_core.jit.lowering.scalars.counts import lower_count, require_values
 from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.state import State
@@ -80,12 +81,14 @@ def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None
             charge_fuel(state, loop, str(work))
         state.position.is_charged = True
         run("0", extent)
+    elif inner is None and (paid := run_time_work(state, loop.body, CHUNK)) is not None:
+        _charged_ahead(state, loop, (extent, paid, chunk), run)
     elif is_covered:
         run("0", extent)
     else:
         state.position.is_charged = inner is not None and inner <= CHUNK
         work = max(inner, 1) if inner is not None and inner <= CHUNK else iteration_work(loop.body)
-        _chunked(state, loop, (extent, work, chunk), run)
+        _chunked(state, loop, (extent, str(work), str(max(chunk // work, 1))), run)
     if leave:
         state.code.goto(leave)
     state.position.is_charged = was_charged
@@ -138,24 +141,53 @@ def lower_while(state: State, loop: While) -> None:
 
 
 def charge_fuel(state: State, loop: For | While, amount: str) -> None:
-    """Emit an atomic charge of `amount` of fuel: another thread cancels the kernel by emptying the cell."""
-    code = state.code
+    """Emit an atomic charge of `amount` of fuel: another thread cancels the kernel by emptying the cell.
+
+    Nothing is charged where a loop around has paid.
+    """
+    code, covered = state.code, state.position.covered
+    paid = code.label("paid") if covered else ""
+    if covered:
+        charge = code.label("charge")
+        code.branch(covered, paid, charge)
+        code.start(charge)
     stood = code.set_location(loop)
     before = code.emit(f"atomicrmw sub ptr %record, i64 {amount} monotonic, align 8", "fuel")
     is_enough = code.emit(f"icmp sge i64 {before}, {amount}")
     name = f"the loop over `{loop.var.name}`" if isinstance(loop, For) else "the while loop"
     state.require(is_enough, Site("fuel", loop, hint=name))
     code.restore_location(stood)
+    if covered:
+        code.goto(paid)
 
 
-def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:
-    """Emit a loop over chunks of `loop`, each of which is charged before `run(first, end)` emits it.
+def _charged_ahead(state: State, loop: For, sizes: tuple[str, str, int], run: Callable[[str, str], None]) -> None:
+    """Emit a loop over chunks whose iterations are charged with all loops in them, if that is no more than a chunk.
 
-    `sizes` are the trip count, the work of one iteration, and that of a chunk, in units of fuel.
+    `sizes` are the trip count, the work of one iteration as `run_time_work` has it, and that of a chunk. An atomic
+    subtraction for each of many short inner loops would cost more than they do; longer ones charge for themselves.
     """
     code = state.code
-    extent, work, chunk = sizes
-    size = max(chunk // work, 1)
+    extent, inner, chunk = sizes
+    covered = code.emit(f"icmp sle i64 {inner}, {chunk}")
+    work = code.emit(f"select i1 {covered}, i64 {inner}, i64 1")
+    size = code.emit(f"udiv i64 {chunk}, {work}")
+
+    def covering(first: str, end: str) -> None:
+        around, state.position.covered = state.position.covered, covered
+        run(first, end)
+        state.position.covered = around
+
+    _chunked(state, loop, (extent, work, size), covering)
+
+
+def _chunked(state: State, loop: For, sizes: tuple[str, str, str], run: Callable[[str, str], None]) -> None:
+    """Emit a loop over chunks of `loop`, each of which is charged before `run(first, end)` emits it.
+
+    `sizes` are the trip count, the work of one iteration in units of fuel, and how many iterations a chunk has.
+    """
+    code = state.code
+    extent, work, size = sizes
     head, body, leave = code.label("chunks"), code.label("chunk"), code.label("done")
     before = code.block
     code.jump(head)
@@ -165,8 +197,8 @@ def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable
     code.branch(code.emit(f"icmp slt i64 {base}, {extent}"), body, leave)
     code.start(body)
     left = code.emit(f"sub nsw i64 {extent}, {base}")
-    count = least(state, left, str(size))
-    amount = count if work == 1 else code.emit(f"mul nuw nsw i64 {count}, {work}")
+    count = least(state, left, size)
+    amount = count if work == "1" else code.emit(f"mul nuw nsw i64 {count}, {work}")
     charge_fuel(state, loop, amount)
     run(base, code.emit(f"add nsw i64 {base}, {count}"))
     code.do(f"{following} = call i64 @llvm.sadd.sat.i64(i64 {base}, i64 {size})")

@@ -1,9 +1,11 @@
 """Static estimates of work, and the jumps out of statements: what decides where fuel is charged."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from relax_core.ir.node import Node, children, postorder
-from relax_core.ir.prim import Intrinsic
+from relax_core.ir.prim import Intrinsic, PrimExpr
 from relax_core.ir.tir import (
     Allocate,
     AttrStmt,
@@ -32,27 +34,44 @@ Jump = Literal["break_loop", "continue_loop", "ret"]
 JUMPS: tuple[Jump, ...] = ("break_loop", "continue_loop", "ret")
 
 
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A part of the work of a statement: units of fuel, times trip counts that are not constant."""
+
+    units: int
+    counts: tuple[PrimExpr, ...] = ()
+
+
 def static_work(state: State, stmt: Stmt) -> int | None:
     """Estimate the work of `stmt` in units of fuel, inner loops included; `None` if a trip count is not constant."""
+    terms = work_of(state, stmt)
+    if terms is None or any(term.counts for term in terms):
+        return None
+    return sum(term.units for term in terms)
+
+
+def work_of(state: State, stmt: Stmt) -> tuple[Term, ...] | None:
+    """Estimate the work of `stmt` as a sum, inner loops included; `None` if it depends on more than trip counts."""
     match cast("TirStmt", stmt):
         case For(body=body) as loop:
-            return iterated(state, loop, static_work(state, body))
+            return _repeated(state, loop, work_of(state, body))
         case While():
             return None
         case SeqStmt(stmts=parts):
-            return _total([static_work(state, part) for part in parts])
+            return _total(state, parts)
         case IfThenElse(then_body=a, else_body=b):
-            return _total([static_work(state, part) for part in (a, b) if part is not None])
+            return _total(state, [part for part in (a, b) if part is not None])
         case LetStmt(body=body) | DeclBuffer(body=body) | AttrStmt(body=body) | Allocate(body=body):
-            return static_work(state, body)
+            return work_of(state, body)
         case BufferRealize(body=body) | LaunchThread(body=body):
-            return static_work(state, body)
+            return work_of(state, body)
         case Block(init=init, body=body):
-            return _total([static_work(state, part) for part in (init, body) if part is not None])
+            return _total(state, [part for part in (init, body) if part is not None])
         case leaf:
             if leaf not in state.leaf_work:
                 state.leaf_work[leaf] = _leaf_work(leaf)
-            return state.leaf_work[leaf]
+            units = state.leaf_work[leaf]
+            return None if units is None else (Term(units),)
 
 
 def iterated(state: State, loop: For, inner: int | None) -> int | None:
@@ -62,6 +81,16 @@ def iterated(state: State, loop: For, inner: int | None) -> int | None:
     if count is None or inner is None:
         return None
     return max(-(-count // by) if by is not None and by > 0 else count, 0) * max(inner, 1)
+
+
+def _repeated(state: State, loop: For, inner: tuple[Term, ...] | None) -> tuple[Term, ...] | None:
+    if inner is None:
+        return None
+    count = iterated(state, loop, 1)
+    if count is None:
+        # With a step there are fewer iterations than that.
+        return tuple(Term(max(term.units, 1), (loop.extent, *term.counts)) for term in inner)
+    return tuple(Term(count * max(term.units, 1), term.counts) for term in inner)
 
 
 def _leaf_work(leaf: Stmt) -> int | None:
@@ -95,9 +124,15 @@ def iteration_work(stmt: Stmt) -> int:
     return units + nodes // NODES_PER_UNIT
 
 
-def _total(parts: list[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+def _total(state: State, parts: Sequence[Stmt]) -> tuple[Term, ...] | None:
+    units, found = 0, list[Term]()
+    for part in parts:
+        terms = work_of(state, part)
+        if terms is None:
+            return None
+        units += sum(term.units for term in terms if not term.counts)
+        found += (term for term in terms if term.counts)
+    return (Term(units), *found)
 
 
 def always_charges(state: State, stmt: Stmt) -> bool:
