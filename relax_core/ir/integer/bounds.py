@@ -61,6 +61,7 @@ class Bounds:
         self._number_of: dict[object, int] = {}
         self._alias: dict[PrimVar, Polynomial[int]] = {var: constant(value) for var, value in values.items()}
         self._facts: list[Polynomial[int]] = []
+        self._laws: dict[int, tuple[Polynomial[int], ...]] = {}
         self._memo: dict[Node, Polynomial[int]] = {}
 
     def mark(self) -> int:
@@ -164,10 +165,12 @@ class Bounds:
 
     def is_nonnegative(self, p: Polynomial[int]) -> bool:
         """Tell whether `p >= 0` is proven."""
-        if self.interval_of(p).low >= 0 or self.interval_of(self.least(p)).low >= 0:
+        if self.interval_of(p).low >= 0 or self.interval_of(least := self.least(p)).low >= 0:
             return True
-        latest = self._facts[-MOST_FACTS:]
-        return any(self.interval_of(self.least(add(p, fact, -1))).low >= 0 for fact in latest)
+        atoms = {number for monomial in least for number in monomial}
+        laws = (law for number in atoms & self._laws.keys() for law in self._laws[number])
+        known = (*self._facts[-MOST_FACTS:], *laws)
+        return any(self.interval_of(self.least(add(p, fact, -1))).low >= 0 for fact in known)
 
     def least(self, p: Polynomial[int]) -> Polynomial[int]:
         """Return a polynomial that `p` is never below: bounded atoms are replaced, the innermost first."""
@@ -250,7 +253,13 @@ class Bounds:
         are_stable = self._is_stable(a) and self._is_stable(b)
         # A divisor that may be zero ends the run there, so where there is a remainder, it is less than the divisor.
         upper = add(b, constant(1), -1) if op == "%" and y.low >= 0 and are_stable else None
-        return self._opaque(key, expr, interval, is_stable=are_stable, upper=upper)
+        found = self._opaque(key, expr, interval, is_stable=are_stable, upper=upper)
+        if op == "//" and divisor is not None and divisor > 0 and are_stable:
+            # A quotient is rounded down: `0 <= a - divisor * quotient < divisor`.
+            ((number,),) = found
+            rest = add(a, found, -divisor)
+            self._laws[number] = (rest, add(constant(divisor - 1), rest, -1))
+        return found
 
     def _arithmetic(self, op: BinaryKind, a: Polynomial[int], b: Polynomial[int]) -> Polynomial[int] | None:
         match op:

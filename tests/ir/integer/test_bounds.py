@@ -107,3 +107,31 @@ def test_a_remainder_is_below_its_divisor_and_a_choice_between_both() -> None:
     bounds.bind_scalar(x)
     rest = Binary("%", x, n, "int64")
     assert bounds.is_in_range(Buffer("A", (n,), "int8"), 0, rest)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(1, 5), st.integers(-4, 4), st.tuples(*(st.integers(-6, 6) for _ in range(3))))
+def test_what_is_proven_of_a_quotient_holds(divisor: int, offset: int, factors: tuple[int, int, int]) -> None:
+    bounds, size = Bounds({}), PrimVar("h", "int64")
+    bounds.bind_symbol(size)
+    number = [IntImm(factor, "int64") for factor in (*factors, divisor, offset)]
+    quotient = Binary("//", Binary("+", size, number[4], "int64"), number[3], "int64")
+    terms = (Binary("*", number[0], quotient, "int64"), Binary("*", number[1], size, "int64"), number[2])
+    total = Binary("+", Binary("+", terms[0], terms[1], "int64"), terms[2], "int64")
+    if bounds.is_nonnegative(bounds.poly(total)):
+        assert all(machine_value(total, {size: value}) >= 0 for value in range(40))
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 5])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_the_last_window_of_a_pooling_lies_in_range(window: int, stride: int) -> None:
+    bounds, size, out, at = Bounds({}), *(PrimVar(name, "int64") for name in ("h", "o", "w"))
+    number = {value: IntImm(value, "int64") for value in (0, 1, window, stride)}
+    bounds.bind_symbol(size)
+    count = Binary("//", Binary("-", size, number[window], "int64"), number[stride], "int64")
+    body = Evaluate(number[0])
+    bounds.enter_loop(For(out, number[0], Binary("+", count, number[1], "int64"), body))
+    bounds.enter_loop(For(at, number[0], number[window], body))
+    index = Binary("+", Binary("*", out, number[stride], "int64"), at, "int64")
+    assert bounds.is_in_range(Buffer("A", (size,)), 0, index)
+    assert not bounds.is_in_range(Buffer("A", (Binary("-", size, number[1], "int64"),)), 0, index)
