@@ -103,6 +103,16 @@ ANY_NEST = """def f(a: T.handle, b: T.handle, c: T.handle):
     for i, j, r in T.grid(n, m + 1, k):
         C[0] = A[0] * T.float32(2)
 """
+ANY_PIECES = """def f(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    m = T.int64()
+    k = T.int64()
+    A = T.match_buffer(a, (n,))
+    B = T.match_buffer(b, (m,))
+    C = T.match_buffer(c, (k,))
+    for i, j in T.grid(n + k, m + 2):
+        C[0] = T.if_then_else(i < n and j < m, A[0] + C[0], T.float32(3) * C[0])
+"""
 MATRIX = ("(64, 64)", "(64,)")
 PLACES = ', I: T.Buffer((64, 64), "int32")'
 CASES = {
@@ -122,6 +132,7 @@ CASES = {
     "short loops of any sizes": Case(ANY_NEST, frozenset(), sizes=(LONG, 7, 8)),
     "short loops of any sizes in a long one": Case(ANY_NEST, frozenset(), sizes=(8, LONG, 8)),
     "a long loop of any sizes inside": Case(ANY_NEST, frozenset(), sizes=(8, 7, LONG)),
+    "pieces of any sizes": Case(ANY_PIECES, frozenset(("split_any",)), sizes=(8, LONG, 8)),
     "a padded operand with a long sum": Case(_padded(LONG, 1), frozenset(("accumulate",))),
     "a padded operand": Case(_padded(1, LONG), frozenset(("tile",))),
     "rows": Case(_reduction("64", f"{LONG} 64", "o[v0]", "A[v0, v2]", MATRIX), frozenset(("rows",))),

@@ -59,7 +59,7 @@ _FORM_OF: Final[Mapping[str, Form]] = MappingProxyType(
     {
         **dict.fromkeys(("tile", "columns", "rows", "transpose", "copy", "gather"), "written"),
         **dict.fromkeys(("collapse", "tile_any"), "even"),
-        **dict.fromkeys(("split", "hoist", "accumulate", "guard", "fuse", "parallel"), "around"),
+        **dict.fromkeys(("split", "split_any", "hoist", "accumulate", "guard", "fuse", "parallel"), "around"),
     }
 )
 _SHORTEST_SUM: Final = 32

@@ -22,6 +22,7 @@ from relax_core.jit.transforms.loops.collapse import COLLAPSE
 from relax_core.jit.transforms.loops.hoist import HOIST
 from relax_core.jit.transforms.loops.parallel import PARALLEL
 from relax_core.jit.transforms.loops.split import SPLIT
+from relax_core.jit.transforms.loops.split_any import SPLIT_ANY
 from relax_core.jit.transforms.reductions.columns import COLUMNS
 from relax_core.jit.transforms.reductions.lanes import LANES
 from relax_core.jit.transforms.reductions.rows import ROWS
@@ -29,6 +30,7 @@ from relax_core.jit.transforms.transform import Around, Plan, Refusal, Transform
 
 TRANSFORMS: tuple[Transform, ...] = (
     SPLIT,
+    SPLIT_ANY,
     HOIST,
     PARALLEL,
     TILE,

@@ -58,6 +58,18 @@ CASES = {
     "split": Case(
         _each(FLAT, "for i in range(4000):\n    o[i] = T.if_then_else(i < 7, A[i // 64, 0], T.float32(2))"),
     ),
+    "split_any": Case(
+        _each(
+            "a: T.handle, b: T.handle, c: T.handle",
+            """n = T.int64()
+m = T.int64()
+A = T.match_buffer(a, (n,), "float32")
+B = T.match_buffer(b, (m,), "float32")
+o = T.match_buffer(c, (n + m,), "float32")
+for i in range(n + m):
+    o[i] = T.if_then_else(i < n, A[i], B[i - n])""",
+        )
+    ),
     "hoist": Case(_each(PLACED, "for j in range(64):\n    for i in range(64):\n        o[j] = A[I[3], i]")),
     "parallel": Case(
         _each(

@@ -7,15 +7,14 @@ from itertools import islice
 
 from relax_core.ir.integer.affine import Affine, affine_of, affine_of_binding, overlapping
 from relax_core.ir.integer.interval import Interval
-from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
-from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, SeqStmt, Stmt
+from relax_core.ir.node import postorder
+from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, dtype_of
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, SeqStmt, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
+from relax_core.jit.transforms.loops.choices import comparisons, has_chosen_sizes, resolved
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.origins import note_pieces
-from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
@@ -82,7 +81,7 @@ def _read(state: State, loop: For) -> Choice | None:
         loops.append(inner)
     block = inner if isinstance(inner, Block) else None
     store = inner if block is None else block.body
-    if not isinstance(store, BufferStore) or not _turns_by_position(state, loop, store) or _has_chosen_sizes(store):
+    if not isinstance(store, BufferStore) or not _turns_by_position(state, loop, store) or has_chosen_sizes(store):
         return None
     if block is not None and (block.init or block.predicate or block.matches or block.alloc_buffers):
         return None
@@ -108,12 +107,6 @@ def _turns_by_position(state: State, loop: For, store: BufferStore) -> bool:
     return Select in kinds or ("%" in kinds and isinstance(read_nest(state, loop, may_start_later=True), str))
 
 
-def _has_chosen_sizes(store: BufferStore) -> bool:
-    """Tell whether a condition chooses a size of a buffer that is read: to choose there would make another buffer."""
-    buffers = (item for item in postorder(store.value) if isinstance(item, Buffer))
-    return any(isinstance(part, Select) for buffer in buffers for part in postorder(buffer))
-
-
 @dataclass(slots=True)
 class _Splitting:
     """Splits the loops of a choice; `count` is how many pieces there are so far."""
@@ -127,7 +120,7 @@ class _Splitting:
         `None` as soon as they are more than the limit: each cut multiplies those of the loops inside.
         """
         choice = self.choice
-        value = _resolved(choice, ranges, value)
+        value = resolved(value, partial(_decide, choice, ranges))
         if depth == len(choice.loops):
             self.count += 1
             if self.count > PIECE_LIMIT:
@@ -150,39 +143,10 @@ class _Splitting:
         return tuple(made)
 
 
-def _resolved(choice: Choice, ranges: Ranges, value: PrimExpr) -> PrimExpr:
-    """Return the value with the choices that are made in these ranges."""
-
-    def made(item: Node) -> Node | None:
-        """Rule: choice by position -> what is chosen."""
-        if not isinstance(item, Select):
-            return None
-        truth = _truth(choice, ranges, item.condition)
-        return None if truth is None else item.true_value if truth else item.false_value
-
-    return rewrite(value, made, log=RewriteLog())
-
-
-def _truth(choice: Choice, ranges: Ranges, condition: PrimExpr) -> bool | None:
-    match condition:
-        case Unary(op="not", a=a):
-            inner = _truth(choice, ranges, a)
-            return None if inner is None else not inner
-        case Binary(op="and" | "or" as op, a=a, b=b):
-            first, second, ends_it = _truth(choice, ranges, a), _truth(choice, ranges, b), op == "or"
-            # Where the first side is not known it is evaluated, and must not stop the kernel if it is left out here.
-            is_needed = first is None and (second is not ends_it or _may_stop(a))
-            return None if is_needed else ends_it if first is ends_it else second
-        case Binary(op=op, a=a, b=b):
-            distance = _distance(choice, a, b)
-            found = None if distance is None else distance.interval(ranges)
-            return None if found is None else _compared(op, found)
-        case _:
-            return None
-
-
-def _may_stop(condition: PrimExpr) -> bool:
-    return may_stop(condition) or any(isinstance(item, BufferLoad) for item in postorder(condition))
+def _decide(choice: Choice, ranges: Ranges, comparison: Binary) -> bool | None:
+    distance = _distance(choice, comparison.a, comparison.b)
+    found = None if distance is None else distance.interval(ranges)
+    return None if found is None else _compared(comparison.op, found)
 
 
 def _compared(op: BinaryKind, distance: Interval) -> bool | None:
@@ -205,11 +169,10 @@ def _cuts(choice: Choice, ranges: Ranges, value: PrimExpr, var: PrimVar) -> list
     for place, by in () if choice.chooses else _remainders(choice, value):
         if {*place.coefficients} == {var}:
             found.update(islice(_turns(place.constant, place.of(var), ranges[var], by), PIECE_LIMIT + 1))
-    for condition in (item.condition for item in postorder(value) if isinstance(item, Select)):
-        for item in _comparisons(condition):
-            distance = _distance(choice, item.a, item.b)
-            if distance is not None and {*distance.coefficients} == {var}:
-                found |= {*_changes(distance.constant, distance.of(var), ranges[var])}
+    for item in comparisons(value):
+        distance = _distance(choice, item.a, item.b)
+        if distance is not None and {*distance.coefficients} == {var}:
+            found |= {*_changes(distance.constant, distance.of(var), ranges[var])}
     return sorted(found)
 
 
@@ -241,20 +204,6 @@ def _turns(constant: int, factor: int, values: Interval, by: int) -> Iterator[in
         yield from ((constant - multiple * by) // -factor + 1 for multiple in range(first, last, -1))
     else:
         yield from (-((constant - multiple * by) // factor) for multiple in range(first + 1, last + 1))
-
-
-def _comparisons(condition: PrimExpr) -> Iterator[Binary]:
-    """Yield the comparisons that a condition is made of."""
-    match condition:
-        case Unary(op="not", a=a):
-            yield from _comparisons(a)
-        case Binary(op="and" | "or", a=a, b=b):
-            yield from _comparisons(a)
-            yield from _comparisons(b)
-        case Binary():
-            yield condition
-        case _:
-            pass
 
 
 def _distance(choice: Choice, a: PrimExpr, b: PrimExpr) -> Affine | None:
