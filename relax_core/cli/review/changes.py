@@ -1,6 +1,5 @@
 """What became of a module from OLD to NEW, and how that is told in Markdown."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.verdicts import Verdict, said
 from relax_core.engine.replies import COST_FIGURES, Measured
-from relax_core.present.escape import visible
+from relax_core.present.markdown import code, message, row
 
 Outcome: TypeAlias = Literal["unchanged", "changed", "added", "removed", "not measured"]
 _SIGNS: Final[Mapping[Outcome, str]] = MappingProxyType(
@@ -17,7 +16,6 @@ _SIGNS: Final[Mapping[Outcome, str]] = MappingProxyType(
 )
 _SHOWN: Final = ("Kernels", "Launches", "Peak bytes", "Bytes moved")
 _MICROSECONDS: Final = 1e6
-_SPECIAL: Final = re.compile(r"([\\*_\[\]<>|#~!&@])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +94,16 @@ def _summary(changes: Sequence[ModuleChange]) -> Iterator[str]:
 def _table(changes: Sequence[ModuleChange]) -> Iterator[str]:
     is_timed = any(item.seconds for item in changes)
     heads = ("", "Module", "Calls", *_SHOWN, "Regions", *(("Time",) if is_timed else ()), "Values")
-    yield _row(heads)
-    yield _row(("---",) * len(heads))
+    yield row(heads)
+    yield row(("---",) * len(heads))
     for item in changes:
         time = (_time(item),) if is_timed else ()
         values = item.result or item.problem or {"unchanged": "the same module"}.get(item.outcome, "")
         figures = (_figure(item, name) for name in _SHOWN)
         counts = _of_both(item, lambda one: str(sum(count for _, count in one.operators)))
         regions = _of_both(item, lambda one: str(sum(count for _, count in one.regions)))
-        name = f"{_code(item.name)} {item.outcome}"
-        yield _row((_SIGNS[item.outcome], name, counts, *figures, regions, *time, _cell(values)))
+        name = f"{code(item.name)} {item.outcome}"
+        yield row((_SIGNS[item.outcome], name, counts, *figures, regions, *time, message(values)))
 
 
 def _parts(changes: Sequence[ModuleChange]) -> Iterator[str]:
@@ -113,7 +111,7 @@ def _parts(changes: Sequence[ModuleChange]) -> Iterator[str]:
         if item.outcome == "unchanged":
             continue
         yield ""
-        yield f"### {_SIGNS[item.outcome]} {_code(item.name)}"
+        yield f"### {_SIGNS[item.outcome]} {code(item.name)}"
         yield ""
         yield from (f"- {line}" for line in _told(item))
 
@@ -122,20 +120,20 @@ def _told(item: ModuleChange) -> Iterator[str]:
     if item.missing:
         yield f"{'NEW' if item.missing == 'old' else 'OLD'} alone has it."
     if item.problem:
-        yield _cell(item.problem)
+        yield message(item.problem)
     operators = item.operators()
     for word, rows in (
-        ("more", [row for row in operators if row[2] > row[1]]),
-        ("fewer", [row for row in operators if row[2] < row[1]]),
+        ("more", [one for one in operators if one[2] > one[1]]),
+        ("fewer", [one for one in operators if one[2] < one[1]]),
     ):
         if rows:
-            yield f"{word} calls: {', '.join(f'{_code(name)} {before} → {after}' for name, before, after in rows)}"
+            yield f"{word} calls: {', '.join(f'{code(name)} {before} → {after}' for name, before, after in rows)}"
     if item.old is not None and item.new is not None:
         yield from _figures(item.old, item.new)
     if item.seconds is not None:
         yield f"time of one run: {_time(item)}"
     if item.result:
-        yield f"values: {_cell(item.result)}"
+        yield f"values: {message(item.result)}"
     if item.reports:
         yield f"reports: {', '.join(f'[{words}](<{address}>)' for words, address in item.reports)}"
 
@@ -148,11 +146,11 @@ def _figures(old: Measured, new: Measured) -> Iterator[str]:
         yield f"regions: {_regions(old)} → {_regions(new)}"
     for words in dict.fromkeys((old.costs.hindrance, new.costs.hindrance)):
         if words:
-            yield f"not counted: {_cell(words)}"
+            yield f"not counted: {message(words)}"
 
 
 def _regions(one: Measured) -> str:
-    return ", ".join(f"{count} of {_code(target)}" for target, count in one.regions) or "none"
+    return ", ".join(f"{count} of {code(target)}" for target, count in one.regions) or "none"
 
 
 def _figure(item: ModuleChange, label: str) -> str:
@@ -169,26 +167,3 @@ def _of_both(item: ModuleChange, figure: Callable[[Measured], str]) -> str:
 
 def _time(item: ModuleChange) -> str:
     return "" if item.seconds is None else " → ".join(f"{one * _MICROSECONDS:,.0f} µs" for one in item.seconds)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _code(text: str) -> str:
-    """Write a name as code of Markdown, which nothing in it ends: neither the code nor the cell of a table."""
-    return f"`{visible(text).replace('`', 'ˋ').replace('|', '¦')}`"
-
-
-def _cell(text: str) -> str:
-    """Write a message: what stands between backticks is code, and all else is text, on one line."""
-    parts = " ".join(text.split()).split("`")
-    if len(parts) % 2 == 0:
-        parts[-2:] = ["ˋ".join(parts[-2:])]
-    return "".join(_code(part) if number % 2 else _plain(part) for number, part in enumerate(parts))
-
-
-def _plain(text: str) -> str:
-    """Write text that Markdown reads as text; the name of a function, `@f`, as code, for elsewhere it calls a user."""
-    parts = re.split(r"(@[\w.]+)", visible(text))
-    return "".join(_code(part) if number % 2 else _SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts))
