@@ -32,6 +32,7 @@ LAYERS = (
     "present",
     "engine",
     "lessons",
+    "fleet",
     "cli",
 )
 

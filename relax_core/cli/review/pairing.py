@@ -33,13 +33,13 @@ def paired(old: str, new: str) -> tuple[Pair, ...]:
         raise UsageError(f"{printable(old)} and {printable(new)}: one is a folder, and the other is not")
     if not Path(old).is_dir():
         return (Pair(Path(new).name, old, new),)
-    left, right = _modules(old), _modules(new)
+    left, right = modules_below(old), modules_below(new)
     if not left and not right:
         raise UsageError(f"neither {printable(old)} nor {printable(new)} holds a module: {', '.join(SUFFIXES)}")
     return tuple(Pair(name, left.get(name, ""), right.get(name, "")) for name in sorted({*left, *right}))
 
 
-def _modules(folder: str) -> dict[str, str]:
+def modules_below(folder: str) -> dict[str, str]:
     """Map the relative name of each module below a folder to its path; links to folders are not followed."""
     found: dict[str, str] = {}
     for place, _, names in os.walk(folder):
