@@ -38,6 +38,7 @@ LATE = frozenset(
         "relax_core.cli.programs",
         "relax_core.cli.recordings",
         "relax_core.cli.reports",
+        "relax_core.cli.review.batch",
         "relax_core.cli.review.modules",
         "relax_core.cli.review.report",
         "relax_core.cli.run_files",

@@ -6,6 +6,8 @@
     python -m relax_core opt    FILE --passes P [--table T] [--print-after-all | --diff] [--json]
     python -m relax_core diff   A B [--printed | --structure [--json]]
     python -m relax_core diff   OLD NEW --markdown [--passes P] [--time] [--reports DIR] [--fail-on change|values]
+    python -m relax_core batch  check,run,bisect,partition,diff PATH... [--against OLD] [--store FILE]
+                                       [--compare EARLIER] [--junit XML] [--markdown MD] [--html HTML] [--json]
     python -m relax_core costs  FILE [--passes P] [--entry main] [--sizes n=64] [--json]
     python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0 --sizes n=64] [--outputs out.npz]
                                        [--signed] [--passes P] [--mode exact|bitwise|fast] [--find-uninitialised]

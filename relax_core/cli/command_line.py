@@ -9,7 +9,7 @@ from typing import Final
 from relax_core import late
 from relax_core.cli import debugging, in_process, programs, recordings, reports, stand_ins, two_workers
 from relax_core.cli.integration import app, completion, progress, watching
-from relax_core.cli.review import report
+from relax_core.cli.review import batch, report
 from relax_core.cli.teaching import lessons
 from relax_core.cli.terminal import (
     BAD_USAGE,
@@ -127,6 +127,7 @@ _GROUPS: Final[tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...]] =
     ),
     (("recorder", "stages", "pack"), lambda command: recordings.add_recordings(command)),
     (("report",), lambda command: report.add_report(command)),
+    (("batch",), lambda command: batch.add_batch(command)),
     (("open", "lsp", "dap", "serve"), lambda command: app.add_app(command, parser)),
     (("completion",), lambda command: completion.add_completion(command, parser)),
     (("lesson",), lambda command: lessons.add_lessons(command)),

@@ -11,6 +11,7 @@ FILES: Final = frozenset(
     (
         *("after", "before", "chrome_trace", "constants", "diff", "dump", "file", "files", "given", "inputs", "notes"),
         *("output", "outputs", "pass_file", "pattern", "report", "reports", "reproducer", "rules", "table", "trace"),
+        *("against", "compare", "html", "junit", "paths", "store", "summary"),
     )
 )
 """The arguments that are paths."""

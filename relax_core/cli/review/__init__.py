@@ -1,1 +1,1 @@
-"""Commands for reviews: a report as one file, and what a change does to a folder of modules."""
+"""Commands for reviews: a report as one file, what a change does to a folder of modules, and runs over many modules."""

@@ -16,6 +16,8 @@ from relax_core.cli.integration.serving.exchange import NAME, File, FileName
 _JSON: Final = "json"
 _LEFT_OUT: Final = frozenset(("help", "pass_file", "in_process", "is_repeated"))
 """They name Python code of the one who runs the server, drop its limits, or never end."""
+_NOT_SERVED: Final = frozenset(("batch",))
+"""They read folders, start workers of their own, or reach other machines."""
 _NOT_PYTHON: Final = "^[A-Za-z0-9_.:-]+=(zeros|recorded)$"
 _MOST: Final = 1000
 """Values of one option."""
@@ -75,11 +77,11 @@ class CommandRequest:
 
 
 def requests_of(parser: argparse.ArgumentParser) -> tuple[CommandRequest, ...]:
-    """Return the requests that the commands of a parser can be asked for: those that print JSON."""
+    """Return the requests that the commands of a parser can be asked for: those on files that print JSON."""
     return tuple(
         _request(name, command, summary)
         for name, (command, summary) in _commands(parser)
-        if any(action.dest == _JSON for action in _actions(command))
+        if name not in _NOT_SERVED and any(action.dest == _JSON for action in _actions(command))
     )
 
 
