@@ -53,6 +53,7 @@ LATE = frozenset(
         "relax_core.engine.api.runs",
         "relax_core.engine.api.texts",
         "relax_core.engine.documents.meanings",
+        "relax_core.engine.input_files.reading",
         "relax_core.engine.input_files.safetensors",
         "relax_core.engine.inside.stepping",
         "relax_core.engine.moments.answers",

@@ -1,6 +1,7 @@
 """Commands that run programs and look for faults: run, inside, bisect, compare."""
 
 import argparse
+import os
 from typing import get_args
 
 import msgspec
@@ -38,6 +39,8 @@ from relax_core.engine.debug.requests import (
     Closeness,
     CompareValuesOf,
     DumpOf,
+    InputFile,
+    InputsOf,
     MemoryOf,
     ProfileOf,
     RecordedCallsOf,
@@ -66,6 +69,11 @@ _MOVES = (
     "barrier and race; `back` before line, if, write and these looks backwards; several are made one after the other"
 )
 
+_INPUT_HELP = (
+    "a file for one parameter, the one that it is named after or else the first that takes such a file: .npy, "
+    "safetensors, PNG, JPEG, or a text for a tensor of integers; the others are made up"
+)
+
 _WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs", "--simulate"])
 """Options that go together, in the order of `_one_at_a_time`."""
 
@@ -82,6 +90,9 @@ def _run_command(command: Commands) -> None:
     run = command("run", "Run a function and print its result, or where it stops.", _run)
     run.add_argument("file", metavar="FILE", help=PATH_HELP)
     run_options(run)
+    run.add_argument("--input", dest="input_files", action="append", default=[], metavar="FILE", help=_INPUT_HELP)
+    vocabulary = "numbers of tokens for a text: a JSON object, a tokenizer.json, or a token a line; default: its bytes"
+    run.add_argument("--vocabulary", metavar="V", help=vocabulary)
     run.add_argument("--outputs", metavar="NPZ", help="where to write the result: out, or out_0, ...")
     run.add_argument("--break", dest="breaks", action="append", default=[], metavar="LINE|@PC", help="stop there")
     run.add_argument("--when", default="", metavar="C", help="stop only where C holds, such as 'i > 3'")
@@ -251,10 +262,29 @@ def _read_inputs(path: str) -> bytes:
     return content
 
 
+def _with_input_files(engine: Engine, program: Program, options: argparse.Namespace) -> Program | Failure:
+    """Return the program with the archive that its input files make, and say what became of each."""
+    if not options.input_files:
+        if options.vocabulary:
+            raise UsageError("--vocabulary is for a text that --input names")
+        return program
+    if program.inputs is not None or program.run_file:
+        raise UsageError("--input is for a run on made-up arguments, not on those of --inputs or of a recorded run")
+    files = tuple(InputFile(os.path.basename(path), read_bytes(path)) for path in options.input_files)
+    vocabulary = read_bytes(options.vocabulary) if options.vocabulary else b""
+    found = engine.request(InputsOf(program, files, vocabulary))
+    if isinstance(found, Failure):
+        return found
+    for row in found.rows:
+        complain(f"note: {row.param} {': '.join(filter(None, (row.value, row.file, row.words)))}")
+    return msgspec.structs.replace(program, entry=found.entry, sizes=(), inputs=found.archive)
+
+
 def _run(engine: Engine, options: argparse.Namespace) -> int:
     stops = bool(options.breaks or options.when or options.stop_at_nan)
     _one_at_a_time(options, stops=stops)
-    program = changed_program(engine, asked_program(options.file, options), options)
+    asked = _with_input_files(engine, asked_program(options.file, options), options)
+    program = asked if isinstance(asked, Failure) else changed_program(engine, asked, options)
     if isinstance(program, Failure):
         return failed(program)
     if stops:

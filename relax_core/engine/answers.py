@@ -22,6 +22,7 @@ from relax_core.engine.debug.requests import (
     FrameOf,
     HeatOf,
     HistoriesOf,
+    InputsOf,
     InsideOf,
     InsideReportOf,
     LifeOf,
@@ -53,6 +54,7 @@ from relax_core.engine.debug.requests import (
     TraceOf,
 )
 from relax_core.engine.documents import meanings
+from relax_core.engine.input_files import reading as input_reading
 from relax_core.engine.inside import stepping
 from relax_core.engine.moments import answers as moments
 from relax_core.engine.moments import tensors, timing
@@ -237,6 +239,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(HistoriesOf, lambda: moments.histories_of),
             _row(TensorOf, lambda: tensors.view),
             _row(TensorFileOf, lambda: tensors.file),
+            _row(InputsOf, lambda: input_reading.read_inputs),
             _row(StepOf, lambda: moments.step),
             _row(StopTimesOf, lambda: moments.stop_times),
             _row(ValueOf, lambda: run_views.value),

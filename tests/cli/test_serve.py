@@ -273,7 +273,8 @@ def test_no_file_outside_of_the_request_is_read_or_written(command: str, server:
         name for name, action in request_of(command).actions.items() if action.dest in FILES and action.nargs != 0
     ]
     for member in members:
-        many = request_of(command).actions[member].nargs == "+"
+        action = request_of(command).actions[member]
+        many = action.nargs == "+" or isinstance(action.default, list)
         for path in (*OUTSIDE, str(Path(__file__)), f"{os.getcwd()}/README.md", "/tmp/x@1"):
             answer = server.ask(command, **{**REQUESTS[command], member: [path] if many else path})
             assert answer.status == 400, (member, path, answer.body)

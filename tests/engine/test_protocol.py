@@ -34,6 +34,7 @@ VALUES = {
     "kernel": KernelCall(PROGRAM, "matmul", 3), "clock": 7, "buffer": "A",
     "properties": ("shape of y",), "name": "add", "names": ("FuseOps",),
     "breakpoints": (Breakpoint(8, condition="i > 3"),), "places": (StopPlace(function="main", register=2),),
+    "files": (requests.InputFile("x.png", b"PNG", "x"),),
     "expression": "x[0]", "step": "over", "expressions": ("x",), "times": (3,),
 }  # fmt: skip
 

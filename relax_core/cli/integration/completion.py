@@ -11,7 +11,7 @@ FILES: Final = frozenset(
     (
         *("after", "before", "chrome_trace", "constants", "diff", "dump", "file", "files", "given", "inputs", "notes"),
         *("output", "outputs", "pass_file", "pattern", "report", "reports", "reproducer", "rules", "table", "trace"),
-        *("against", "compare", "html", "junit", "paths", "store", "summary"),
+        *("against", "compare", "html", "input_files", "junit", "paths", "store", "summary", "vocabulary"),
     )
 )
 """The arguments that are paths."""

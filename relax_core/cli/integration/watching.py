@@ -11,7 +11,7 @@ from typing import Final
 from relax_core.cli.terminal import BAD_USAGE, UsageError, complain, complain_of, say
 from relax_core.diagnostics import plural
 
-_READ: Final = ("constants", "file", "files", "inputs", "pass_file", "rules", "table")
+_READ: Final = ("constants", "file", "files", "input_files", "inputs", "pass_file", "rules", "table", "vocabulary")
 """The arguments that name files which commands read."""
 _LOOK_SECONDS: Final = 0.2
 _CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"

@@ -293,6 +293,29 @@ class Reproduced(msgspec.Struct, frozen=True):
     pass_name: str
 
 
+class GivenInput(msgspec.Struct, frozen=True):
+    """A parameter, and where its value is from."""
+
+    param: str
+    type: str
+    """Such as `(n, 4) f32`."""
+    file: str
+    """Its name; empty for a value that was made up."""
+    words: str
+    """What was done to come to the value, such as `RGB, 32 × 24 pixels as CHW, divided by 255`."""
+    value: str
+    """Shape and dtype of the array; empty for several."""
+
+
+class ReadInputs(msgspec.Struct, frozen=True):
+    """Files for the parameters of a function, as one archive of inputs."""
+
+    entry: str
+    archive: bytes
+    rows: tuple[GivenInput, ...]
+    """In the order of the parameters."""
+
+
 class Dumped(msgspec.Struct, frozen=True):
     """The values of all bindings of a run as npz, in the order of time, and what the run came to."""
 

@@ -11,6 +11,7 @@ from relax_core.engine.debug.replies import (
     Dumped,
     FormRuns,
     Profiled,
+    ReadInputs,
     Reproduced,
     Stopped,
     ValuesCompared,
@@ -489,6 +490,28 @@ class TensorFileOf(Request[TensorFile], frozen=True):
     expression: str
 
 
+class InputFile(msgspec.Struct, frozen=True):
+    """A file for a parameter, or an archive for several.
+
+    Without `param` it is for the parameter that has the name of the file, or for the first that takes such a one.
+    """
+
+    name: str
+    content: bytes
+    param: str = ""
+
+
+class InputsOf(Request[ReadInputs], frozen=True):
+    """Read files for the parameters of the function that runs; the others get made-up values.
+
+    `vocabulary` is a file with the tokens of texts; empty: a text becomes its bytes.
+    """
+
+    program: Program
+    files: tuple[InputFile, ...]
+    vocabulary: bytes = b""
+
+
 class StepOf(Request[Stop], frozen=True):
     """Make a step of the debugger, `by` bindings or instructions."""
 
@@ -533,7 +556,17 @@ class HistoriesOf(Request[Histories], frozen=True):
 
 
 AnyMomentRequest: TypeAlias = (
-    ChromeTraceOf | HistoriesOf | TensorOf | TensorFileOf | TextsOf | StackOf | FrameOf | PartsOf | StepOf | StopTimesOf
+    ChromeTraceOf
+    | HistoriesOf
+    | InputsOf
+    | TensorOf
+    | TensorFileOf
+    | TextsOf
+    | StackOf
+    | FrameOf
+    | PartsOf
+    | StepOf
+    | StopTimesOf
 )
 AnyInsideRequest: TypeAlias = InsideOf | HeatOf | InsideReportOf
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
