@@ -97,6 +97,7 @@ LATE = frozenset(
         "relax_core.engine.screens.stage_views",
         "relax_core.engine.simulation.simulating",
         "relax_core.engine.toolchain",
+        "relax_core.fleet.cluster",
         "relax_core.frontend.relay.module",
         "relax_core.frontend.tvmscript.literal.python_values",
         "relax_core.frontend.tvmscript.plain.plain_patterns",

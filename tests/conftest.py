@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -66,6 +67,8 @@ def missing() -> dict[str, str]:
         found["tvm"] = f"Comparisons with TVM need a C compiler and were deselected: none of {names} was found."
     if not (OLD_TVM / "installed").exists():
         found["old_tvm"] = f"The recorder was not tested with apache-tvm 0.25: {OLD_TVM} was not made."
+    if find_spec("distributed") is None:
+        found["dask"] = "Tests of a Dask cluster were deselected: the package distributed is not installed."
     if not (DEBUG_CLIENT.is_dir() and shutil.which("node")):
         found["node"] = (
             "The client of VS Code held no session with the debug adapter: Node.js or its package is missing."

@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ _SUFFIXES: Final = frozenset((".py", ".toml", ".json", ".relay", ".ll", ".in"))
 _DIGITS: Final = 12
 
 
+@cache
 def tool_version() -> str:
     """Name the sources of the package by their digest, and the versions of what it computes with."""
     libraries = f"llvmlite {version('llvmlite')}, NumPy {version('numpy')}, Python {platform.python_version()}"

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from relax_core.cli import BAD_USAGE, main
+from relax_core.cli.review import batch
 from relax_core.cli.review.named import module_files
+from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from tests.engine.programs import ENDLESS, SMALL
 from tests.processes import wait_until
 
@@ -115,13 +117,31 @@ def test_what_is_kept_survives_an_interrupt(zoo: Path) -> None:
         (("check", "old", "--again"), "--again goes with --store"),
         (("check", "old", "--fail-on", "worse"), "--fail-on worse goes with --compare"),
         (("check", "old", "--compare", "none"), "there are no results in none: no such file"),
+        (("check", "old", "--scheduler", "tcp://x:1", "--pass-file", "p.py"), "do not go together"),
+        (("check", "old", "--batch-size", "0"), "--batch-size takes a number from 1 on"),
         (("check", "old", "--memory", "8"), "a worker needs --memory 640 at least"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_done_is_refused(
-    arguments: tuple[str, ...], words: str, zoo: Path, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...],
+    words: str,
+    zoo: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv(PASSES_VARIABLE, "")  # --pass-file sets it
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (BAD_USAGE, "")
     assert words in err
+
+
+def test_without_the_package_no_cluster_is_asked(
+    zoo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr(batch, "find_spec", found)
+    status, _, err = run(capsys, "check", "old", "--scheduler", "tcp://127.0.0.1:1")
+    assert (status, err) == (2, "error: --scheduler needs the package distributed: pip install 'relaxscope[dask]'\n")

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Final
 
 from relax_core.cli.review.planning import planned
@@ -24,6 +25,7 @@ from relax_core.cli.terminal import (
 )
 from relax_core.cli.two_workers import processor_count
 from relax_core.engine.limits import MEGABYTE, Limits
+from relax_core.fleet import cluster
 from relax_core.fleet.campaign import INTERRUPTED as INTERRUPTED_WORDS
 from relax_core.fleet.campaign import Campaign, Cell, Matrix
 from relax_core.fleet.jobs import COMMANDS, Fleet, FleetError, Result, digest
@@ -71,6 +73,12 @@ def _job_options(made: argparse.ArgumentParser) -> None:
 
 
 def _fleet_options(made: argparse.ArgumentParser) -> None:
+    scheduler = "carry jobs out on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786"
+    made.add_argument("--scheduler", default="", metavar="URL", help=scheduler)
+    batch = "with --scheduler: how many jobs are one task of it; default: 20"
+    made.add_argument("--batch-size", type=int, default=20, metavar="N", help=batch)
+    wait = "with --scheduler: how long a scheduler or a worker is waited for that is missing; default: 60"
+    made.add_argument("--wait", type=float, default=60.0, metavar="S", help=wait)
     made.add_argument("--processes", type=int, default=0, metavar="N", help="workers; default: one per processor")
     memory = _DEFAULT_LIMITS.memory_bytes // MEGABYTE
     made.add_argument("--memory", type=int, default=memory, metavar="MB", help=f"of a worker; default: {memory}")
@@ -101,6 +109,8 @@ def _report_options(made: argparse.ArgumentParser) -> None:
 def _batch(_engine: Engine, options: argparse.Namespace) -> int:
     if options.processes < 0 or options.retries < 0:
         raise UsageError("--processes and --retries take a number from 0 on")
+    if options.batch_size < 1 or not options.wait > 0:
+        raise UsageError("--batch-size takes a number from 1 on, and --wait seconds above 0")
     if options.again and not options.store:
         raise UsageError("--again goes with --store: without it everything is done")
     if options.fail_on == "worse" and not options.compare:
@@ -124,13 +134,29 @@ def _earlier(file: str | None) -> Mapping[tuple[str, str], Result]:
 
 
 def _carried_out(cells: tuple[Cell, ...], options: argparse.Namespace) -> Matrix:
-    version = tool_version() + _own_passes(options.pass_file)
     fleet = _fleet(options)
+    version = tool_version() + _own_passes(options.pass_file)
     with Store(options.store) if options.store else nullcontext() as store, Standing() as standing:
         return Campaign(fleet, version, store, options.again).carry_out(cells, standing.tell)
 
 
 def _fleet(options: argparse.Namespace) -> Fleet:
+    """Return the cluster that is asked for, else processes of this machine.
+
+    Raises:
+        UsageError: there is no `distributed`, or the cluster cannot do what is asked for.
+    """
+    if options.scheduler:
+        if options.pass_file:
+            raise UsageError("--pass-file and --scheduler do not go together: the workers do not have these passes")
+        if find_spec("distributed") is None:
+            raise UsageError("--scheduler needs the package distributed: pip install 'relaxscope[dask]'")
+        return cluster.ClusterFleet(
+            options.scheduler,
+            attempts=1 + options.retries,
+            batch_size=options.batch_size,
+            wait_seconds=options.wait,
+        )
     return LocalFleet(options.processes or processor_count(), 1 + options.retries)
 
 
