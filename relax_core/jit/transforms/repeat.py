@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.code import FunctionBuilder, phi
 from relax_core.jit.lowering.loops import CHUNK, charge_fuel, least
 from relax_core.jit.lowering.state import State
 
@@ -39,6 +39,13 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
         code.jump(head)
     code.start(leave)
     code.restore_location(stood)
+
+
+def begin_of(code: FunctionBuilder, number: str, size: int) -> str:
+    """Emit where the block `number`, a register or a literal, of blocks of `size` begins."""
+    if not number.startswith("%"):
+        return str(int(number) * size)
+    return code.emit(f"mul nuw nsw i64 {number}, {size}")
 
 
 def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -> None:

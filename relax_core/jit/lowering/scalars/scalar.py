@@ -66,10 +66,8 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return state.environment.registers[expr]
         case BufferLoad():
             return _load(state, expr)
-        case FloatImm(value=value):
-            return float_literal(value, scalar)
-        case IntImm(value=value):
-            return float_literal(value, scalar) if scalar.kind == "float" else integer_literal(value, scalar)
+        case FloatImm() | IntImm():
+            return number_literal(expr, scalar)
         case Cast():
             return _cast(state, expr, scalar)
         case Select():
@@ -116,6 +114,13 @@ def _lower_call(state: State, expr: Intrinsic) -> str:
     if expr.name in CALLS:
         return state.lower_call(expr)
     return lower_expr(state, named_function(state, expr))
+
+
+def number_literal(number: FloatImm | IntImm, scalar: ScalarType) -> str:
+    """Print a number as LLVM reads one of this type."""
+    if isinstance(number, FloatImm) or scalar.kind == "float":
+        return float_literal(number.value, scalar)
+    return integer_literal(number.value, scalar)
 
 
 def integer_literal(value: int, scalar: ScalarType) -> str:

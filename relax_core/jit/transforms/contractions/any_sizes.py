@@ -8,7 +8,7 @@ from relax_core.ir.prim import Binary, FloatImm, IntImm, PrimExpr, PrimVar, dtyp
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
 from relax_core.jit.lowering.loops import charge_fuel, least
 from relax_core.jit.lowering.scalars.counts import lower_count
-from relax_core.jit.lowering.scalars.scalar import element_pointer, float_literal, integer_literal, is_safe, lower_expr
+from relax_core.jit.lowering.scalars.scalar import element_pointer, is_safe, lower_expr, number_literal
 from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.scalars.vectors import comment_store
 from relax_core.jit.lowering.state import State
@@ -16,7 +16,7 @@ from relax_core.jit.transforms.contractions.any_sizes_nest import told
 from relax_core.jit.transforms.contractions.kernel import carried
 from relax_core.jit.transforms.contractions.read import Accumulation, accumulation
 from relax_core.jit.transforms.plan_nest import substituted
-from relax_core.jit.transforms.repeat import repeat
+from relax_core.jit.transforms.repeat import begin_of, repeat
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import (
     at_distance,
@@ -51,7 +51,7 @@ class Product:
     columns: For
     terms: For
     found: Accumulation
-    init: PrimExpr | None
+    init: FloatImm | IntImm | None
     loads: tuple[BufferLoad, ...]
     scalar: ScalarType
 
@@ -100,7 +100,7 @@ def _read(state: State, loop: For) -> Product | str | None:
         return "a loop has a step, or is bound to a thread"
     if any(state.bounds.constant(item.start) != 0 or not _is_size(state, item.extent) for item in loops):
         return "a loop does not start at 0, or its size is computed"
-    bound = _bindings(block, loops)
+    bound = bound_loops(block, loops)
     if isinstance(bound, str):
         return bound
     init = None if block is None else block.init
@@ -110,7 +110,7 @@ def _read(state: State, loop: For) -> Product | str | None:
     again = accumulation(store)
     assert again is not None, "variables are replaced by others"
     scalar = state.scalar_of(store.buffer)
-    start = init.value if isinstance(init, BufferStore) else None
+    start = init.value if isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm) else None
     loads = tuple(item for item in postorder(again.term) if isinstance(item, BufferLoad))
     product = Product(loops[-3] if len(loops) == 3 else None, loops[-2], loops[-1], again, start, loads, scalar)
     same = init is None or substituted(init, bound).indices == store.indices
@@ -128,7 +128,7 @@ def _is_size(state: State, extent: PrimExpr) -> bool:
     return is_plain and state.bounds.interval(extent).low >= 0
 
 
-def _bindings(block: Block | None, loops: Sequence[For]) -> dict[PrimVar, PrimExpr] | str:
+def bound_loops(block: Block | None, loops: Sequence[For]) -> dict[PrimVar, PrimExpr] | str:
     """Return the loop variables that those of a block stand for."""
     if block is None:
         return {}
@@ -151,6 +151,8 @@ def _why_not(state: State, product: Product) -> str:
     accesses = (store, product.found.own, *product.loads)
     if scalar.name not in DTYPES or any(state.scalar_of(item.buffer) != scalar for item in accesses):
         return "its operands have another dtype than the output, or one that is not taken in vectors"
+    if isinstance(product.init, FloatImm) and scalar.kind != "float":
+        return "its initial value has another dtype than the output"
     if len([*postorder(term)]) > LARGEST_TERM or not _is_supported(state, product, term):
         return "its term is not computed in vectors"
     storages = [state.environment.storage.get(item.buffer) for item in accesses]
@@ -168,7 +170,7 @@ def _why_not(state: State, product: Product) -> str:
         _is_plain(state, product, item) for item in accesses
     ):
         return "its indices are no variables of loops"
-    return "" if _are_in_range(state, product, accesses) else "an index is not proven to be in range"
+    return "" if are_in_range(state, product.loops, accesses) else "an index is not proven to be in range"
 
 
 def _is_supported(state: State, product: Product, term: PrimExpr) -> bool:
@@ -201,9 +203,10 @@ def _is_plain(state: State, product: Product, access: BufferLoad | BufferStore) 
     return is_outside and len({*inside}) == len(inside)
 
 
-def _are_in_range(state: State, product: Product, accesses: Sequence[BufferLoad | BufferStore]) -> bool:
+def are_in_range(state: State, loops: Sequence[For], accesses: Sequence[BufferLoad | BufferStore]) -> bool:
+    """Tell whether accesses are proven in range for all values of the variables of loops."""
     mark = state.bounds.mark()
-    for item in product.loops:
+    for item in loops:
         state.bounds.enter_loop(item)
     found = all(
         len(item.indices) == len(item.buffer.shape)
@@ -256,13 +259,13 @@ class ProductCode:
         state.bounds.leave(mark)
         code.goto(done)
 
-    def _started(self, init: PrimExpr, sizes: Sequence[str]) -> None:
+    def _started(self, init: FloatImm | IntImm, sizes: Sequence[str]) -> None:
         """Write what elements start with that no term is added to."""
         state, code, scalar = self.state, self.state.code, self.product.scalar
 
         def element(row: str, column: str) -> None:
             (target,) = self._pointers(row, column, self.product.found.own)
-            code.do(f"store {scalar.memory} {self.literal(init)}, ptr {target}, align {scalar.size_bytes}")
+            code.do(f"store {scalar.memory} {number_literal(init, scalar)}, ptr {target}, align {scalar.size_bytes}")
 
         repeat(
             state,
@@ -273,8 +276,8 @@ class ProductCode:
     def _rows(self, count: str, columns: str) -> None:
         size = self.shape[0]
         whole = self._divided(count, size)
-        repeat(self.state, whole, lambda number: self._columns(self._times(number, size), size, columns))
-        repeat(self.state, count, lambda row: self._columns(row, 1, columns), self._times(whole, size))
+        repeat(self.state, whole, lambda number: self._columns(begin_of(self.state.code, number, size), size, columns))
+        repeat(self.state, count, lambda row: self._columns(row, 1, columns), begin_of(self.state.code, whole, size))
 
     def _columns(self, row: str, rows: int, count: str) -> None:
         """Write the tiles of some rows: whole ones, and masked vectors for what is left."""
@@ -283,14 +286,14 @@ class ProductCode:
         whole = self._divided(count, width)
 
         def tile(number: str) -> None:
-            self._tile(Tile(row, self._times(number, width), rows, vectors))
+            self._tile(Tile(row, begin_of(self.state.code, number, width), rows, vectors))
 
         repeat(state, whole, tile)
-        first = self._times(whole, width)
+        first = begin_of(self.state.code, whole, width)
         left = code.emit(f"sub nsw i64 {count}, {first}")
 
         def vector(number: str) -> None:
-            done = self._times(number, lanes)
+            done = begin_of(self.state.code, number, lanes)
             numbers = ", ".join(f"i64 {lane}" for lane in range(lanes))
             many = splat(code, "i64", lanes, code.emit(f"sub nsw i64 {left}, {done}"))
             mask = code.emit(f"icmp slt <{lanes} x i64> <{numbers}>, {many}")
@@ -317,7 +320,7 @@ class ProductCode:
             started = [self.constant(product.init)] * len(cells)
 
         def chunk(number: str, sums: Sequence[str]) -> list[str]:
-            first = self._times(number, CHUNK_TERMS)
+            first = begin_of(self.state.code, number, CHUNK_TERMS)
             end = least(state, code.emit(f"add nuw nsw i64 {first}, {CHUNK_TERMS}"), self.count)
             if not state.position.is_charged:
                 terms = code.emit(f"sub nuw nsw i64 {end}, {first}")
@@ -388,26 +391,16 @@ class ProductCode:
             return load_masked(code, pointer, scalar, lanes, (mask, "zeroinitializer"))
         return load_vector(code, pointer, scalar, (lanes, lanes))
 
-    def constant(self, value: PrimExpr) -> str:
+    def constant(self, value: FloatImm | IntImm) -> str:
         """Return a number in all lanes."""
-        return splat(self.state.code, self.product.scalar.register, self.shape[2], self.literal(value))
-
-    def literal(self, value: PrimExpr) -> str:
-        """Return a number as LLVM writes it."""
-        scalar = self.product.scalar
-        assert isinstance(value, FloatImm | IntImm), "other values are refused"
-        is_float = scalar.kind == "float"
-        return float_literal(value.value, scalar) if is_float else integer_literal(int(value.value), scalar)
+        return splat(
+            self.state.code, self.product.scalar.register, self.shape[2], number_literal(value, self.product.scalar)
+        )
 
     def _divided(self, value: str, divisor: int) -> str:
         if not value.startswith("%"):
             return str(int(value) // divisor)
         return self.state.code.emit(f"udiv i64 {value}, {divisor}")
-
-    def _times(self, value: str, factor: int) -> str:
-        if not value.startswith("%"):
-            return str(int(value) * factor)
-        return self.state.code.emit(f"mul nuw nsw i64 {value}, {factor}")
 
 
 @dataclass(slots=True)
@@ -427,8 +420,10 @@ class _Values:
             case Binary(op=op, a=a, b=b):
                 operands = self.vector(a, row, vector), self.vector(b, row, vector)
                 return combine(self.code.state.code, op, operands, self.code.product.scalar, self.code.shape[2])
-            case _:
+            case FloatImm() | IntImm():
                 return self.code.constant(expr)
+            case _:
+                raise AssertionError(f"{type(expr).__name__} is refused where the product is read")
 
     def _loaded(self, load: BufferLoad, row: int, vector: int) -> str:
         product, lanes = self.code.product, self.code.shape[2]

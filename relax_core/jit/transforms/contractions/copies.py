@@ -11,7 +11,7 @@ from relax_core.jit.transforms.contractions.contraction import Dim, Edge, Guard,
 from relax_core.jit.transforms.contractions.kernel import TileContext, distance_of
 from relax_core.jit.transforms.contractions.plan import Tiling
 from relax_core.jit.transforms.contractions.values import Part, Source
-from relax_core.jit.transforms.repeat import repeat
+from relax_core.jit.transforms.repeat import begin_of, repeat
 from relax_core.jit.transforms.vector_code import (
     QUARTER_BITS,
     at_distance,
@@ -254,7 +254,7 @@ def _row(box: _Box, where: tuple[str, str], source: str, target: str) -> None:
     start = at_distance(code, source, memory, first)
 
     def body(number: str) -> None:
-        distance = number if number == "0" else code.emit(f"mul nuw nsw i64 {number}, {lanes}")
+        distance = begin_of(code, number, lanes)
         mask = _mask(box, edge, code.emit(f"add nsw i64 {first}, {distance}"), is_valid)
         scalar = box.operand.storage.scalar
         chosen = mask, splat(code, memory, lanes, default)

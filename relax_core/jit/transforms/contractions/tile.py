@@ -13,7 +13,7 @@ from relax_core.jit.transforms.contractions.plan import Tiling, plan_tiling
 from relax_core.jit.transforms.contractions.plan_nest import tiled
 from relax_core.jit.transforms.contractions.read import read_contraction
 from relax_core.jit.transforms.contractions.values import Part, Source
-from relax_core.jit.transforms.repeat import repeat, repeat_charged
+from relax_core.jit.transforms.repeat import begin_of, repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 
@@ -97,7 +97,7 @@ class Tiler:
             del self.index[tiling.columns.var]
 
         def whole(number: str) -> None:
-            start = number if number == "0" else code.emit(f"mul nuw nsw i64 {number}, {tiling.width}")
+            start = begin_of(code, number, tiling.width)
             at(start, (tiling.vector_count, tiling.lanes))
 
         if count:
@@ -147,7 +147,7 @@ class Tiler:
             del self.index[tiling.rows.var]
 
         def body(number: str) -> None:
-            start = number if number == "0" else code.emit(f"mul nuw nsw i64 {number}, {tiling.row_count}")
+            start = begin_of(code, number, tiling.row_count)
             tile(start, tiling.row_count)
 
         if count:

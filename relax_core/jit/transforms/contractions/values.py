@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr
 from relax_core.jit.lowering.memory.storage import Storage
-from relax_core.jit.lowering.scalars.scalar import float_literal, integer_literal
+from relax_core.jit.lowering.scalars.scalar import number_literal
 from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contractions.plan import Tiling
@@ -104,10 +104,8 @@ class TileValues:
         if expr in self.sources:
             return self._load(expr, row, vector, lanes)
         match expr:
-            case FloatImm(value=value):
-                return float_literal(value, scalar)
-            case IntImm(value=value):
-                return float_literal(value, scalar) if scalar.kind == "float" else integer_literal(value, scalar)
+            case FloatImm() | IntImm():
+                return number_literal(expr, scalar)
             case Cast(value=value):
                 inner = self._value(value, row, vector)
                 return converted(code, inner, (self._scalar(value), scalar), lanes)

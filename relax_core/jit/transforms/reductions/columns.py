@@ -37,7 +37,7 @@ from relax_core.jit.transforms.plan_nest import (
     with_total,
 )
 from relax_core.jit.transforms.reductions.reduction import Reduction, contiguous_axis, direct_load, read_reduction
-from relax_core.jit.transforms.repeat import repeat, repeat_charged, repeat_nested
+from relax_core.jit.transforms.repeat import begin_of, repeat, repeat_charged, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector
 
@@ -168,7 +168,7 @@ class _Columns:
         whole, rest = divmod(self.along.extent, width)
 
         def block(number: str) -> None:
-            first = number if number == "0" else self.state.code.emit(f"mul nuw nsw i64 {number}, {width}")
+            first = begin_of(self.state.code, number, width)
             self._block(first, width, places)
 
         if whole:

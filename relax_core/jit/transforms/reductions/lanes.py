@@ -21,7 +21,7 @@ from relax_core.jit.transforms.nest_values import (
 )
 from relax_core.jit.transforms.reductions.lanes_nest import LanesNest
 from relax_core.jit.transforms.reductions.reduction import ReducedValues, Reduction, read_reduction, values_of
-from relax_core.jit.transforms.repeat import repeat, repeat_charged
+from relax_core.jit.transforms.repeat import begin_of, repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector
 
@@ -164,7 +164,7 @@ class _Lanes:
             repeat_charged(state, self.loop, count - whole, self.work, single)
 
     def _piece(self, number: str, size: int, places: Point) -> None:
-        first = number if number == "0" else self.state.code.emit(f"mul nuw nsw i64 {number}, {size}")
+        first = begin_of(self.state.code, number, size)
         self._part(first, size, places)
 
     def _part(self, first: str, count: int, places: Point) -> None:

@@ -12,7 +12,7 @@ from relax_core.ir.node import Node, children
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferLoad, For
 from relax_core.jit.lowering.loops import CHUNK
-from relax_core.jit.lowering.scalars.scalar import float_literal, integer_literal
+from relax_core.jit.lowering.scalars.scalar import number_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contractions.kernel import carried
 from relax_core.jit.transforms.loop_nest import Axis
@@ -25,7 +25,7 @@ from relax_core.jit.transforms.nest_values import (
     parts_of,
 )
 from relax_core.jit.transforms.reductions.reduction import ReducedValues, Reduction
-from relax_core.jit.transforms.repeat import repeat, repeat_charged
+from relax_core.jit.transforms.repeat import begin_of, repeat, repeat_charged
 from relax_core.jit.transforms.vector_code import (
     QUARTER_BITS,
     at_distance,
@@ -195,7 +195,7 @@ class RowValuesCode:
         whole, rest = divmod(rows.along.extent, size)
 
         def block(number: str) -> None:
-            first = number if number == "0" else self.state.code.emit(f"mul nuw nsw i64 {number}, {size}")
+            first = begin_of(self.state.code, number, size)
             self._block({**places, rows.along.var: first}, size)
 
         if whole:
@@ -229,7 +229,7 @@ class RowValuesCode:
                 store_vector(code, value, self._total(at), scalar, (lanes, lanes))
 
         def chunked(number: str) -> None:
-            columns(number if number == "0" else code.emit(f"mul nuw nsw i64 {number}, {chunk}"), chunk)
+            columns(begin_of(code, number, chunk), chunk)
 
         if whole:
             self._paced(whole, count * chunk * rows.work, chunked)
@@ -268,7 +268,7 @@ class _Block:
         before = code.set_location(rows.reduction.nest.update)
 
         def round_of(number: str, values: list[str]) -> list[str]:
-            place = self._moved(first, number if number == "0" else code.emit(f"mul nuw nsw i64 {number}, {step}"))
+            place = self._moved(first, begin_of(code, number, step))
             for at in range(0, step, rows.width):
                 values = self._quarter(self._moved(place, str(at)), rows.width, values)
             return values
@@ -331,12 +331,8 @@ class _Quarter:
         match expr:
             case PrimVar():
                 return self._loaded(expr, row)
-            case FloatImm(value=value):
-                return splat(code, scalar.register, lanes, float_literal(value, scalar))
-            case IntImm(value=value):
-                is_float = scalar.kind == "float"
-                literal = float_literal(value, scalar) if is_float else integer_literal(value, scalar)
-                return splat(code, scalar.register, lanes, literal)
+            case FloatImm() | IntImm():
+                return splat(code, scalar.register, lanes, number_literal(expr, scalar))
             case Cast(value=value):
                 return converted(code, self.vector(value, row), (self.state.scalar_of(value), scalar), lanes)
             case Binary(op=op, a=a, b=b):

@@ -41,7 +41,7 @@ from relax_core.jit.transforms.reductions.reduction import (
     values_of,
 )
 from relax_core.jit.transforms.reductions.row_values import RowValuesCode, read_row_values
-from relax_core.jit.transforms.repeat import repeat, repeat_charged
+from relax_core.jit.transforms.repeat import begin_of, repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, transposed
 
@@ -188,7 +188,7 @@ class RowsCode:
     def _block(self, number: str) -> None:
         """Reduce as many rows as there are lanes; behind the last row, lanes repeat it and are not stored."""
         code, rows = self.state.code, self.rows
-        self.base = number if number == "0" else code.emit(f"mul nuw nsw i64 {number}, {rows.lanes}")
+        self.base = begin_of(code, number, rows.lanes)
         repeat(self.state, rows.lanes, self._prepare)
         self._move(self.slots, self.total)
         self._around(rows.values.outer, dict.fromkeys((axis.var for axis in rows.values.inner[:-1]), "0"))
@@ -256,7 +256,7 @@ class RowsCode:
 
     def _chunk(self, number: str, places: Point) -> None:
         state, rows = self.state, self.rows
-        first = number if number == "0" else state.code.emit(f"mul nuw nsw i64 {number}, {rows.chunk}")
+        first = begin_of(state.code, number, rows.chunk)
         count: str | int = min(rows.chunk, rows.values.count)
         if rows.values.count % rows.chunk and rows.values.count > rows.chunk:
             left = state.code.emit(f"sub nuw nsw i64 {rows.values.count}, {first}")
@@ -271,7 +271,7 @@ class RowsCode:
             tiles = state.code.emit(f"udiv i64 {count}, {rows.lanes}")
 
         def tile(at: str) -> None:
-            inside = at if at == "0" else state.code.emit(f"mul nuw nsw i64 {at}, {rows.lanes}")
+            inside = begin_of(state.code, at, rows.lanes)
             column = inside if first == "0" else state.code.emit(f"add nuw nsw i64 {first}, {inside}")
             self._tile(column, inside, places, rows.lanes)
 
