@@ -103,6 +103,22 @@ ANY_NEST = """def f(a: T.handle, b: T.handle, c: T.handle):
     for i, j, r in T.grid(n, m + 1, k):
         C[0] = A[0] * T.float32(2)
 """
+
+
+def _any_rows(value: str) -> str:
+    return f"""def f(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    m = T.int64()
+    A = T.match_buffer(a, (n, 4))
+    B = T.match_buffer(b, (n, m))
+    C = T.match_buffer(c, (n,))
+    for i, j in T.grid(n, m):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            C[vi] = C[vi] + {value}
+"""
+
+
 ANY_PIECES = """def f(a: T.handle, b: T.handle, c: T.handle):
     n = T.int64()
     m = T.int64()
@@ -132,6 +148,8 @@ CASES = {
     "short loops of any sizes": Case(ANY_NEST, frozenset(), sizes=(LONG, 7, 8)),
     "short loops of any sizes in a long one": Case(ANY_NEST, frozenset(), sizes=(8, LONG, 8)),
     "a long loop of any sizes inside": Case(ANY_NEST, frozenset(), sizes=(8, 7, LONG)),
+    "rows of any number": Case(_any_rows("B[vi, vj]"), frozenset(("rows_any",)), sizes=(LONG, 32)),
+    "rows of any length": Case(_any_rows("A[vi, 0] * A[vi, 1]"), frozenset(("rows_any",)), sizes=(9, LONG)),
     "pieces of any sizes": Case(ANY_PIECES, frozenset(("split_any",)), sizes=(8, LONG, 8)),
     "a padded operand with a long sum": Case(_padded(LONG, 1), frozenset(("accumulate",))),
     "a padded operand": Case(_padded(1, LONG), frozenset(("tile",))),
@@ -226,7 +244,7 @@ def test_a_kernel_looks_after_bounded_work(name: str) -> None:
     case = CASES[name]
     function = parsed(case.text)
     options = KernelOptions(mode=case.mode, threads=case.threads)
-    arrays = [np.zeros(1 << 20, np.uint8) for _ in function.params]
+    arrays = [np.zeros(1 << 24, np.uint8) for _ in function.params]
     during = run_counted(function, arrays, FUEL, options, case.sizes)
     assert case.transforms <= during.transforms
     assert during.code == STOPPED

@@ -22,7 +22,7 @@ def run_time_work(state: State, stmt: Stmt, most: int) -> str | None:
     terms = work_of(state, stmt)
     if terms is None or len(terms) > MOST_TERMS or not any(term.counts for term in terms):
         return None
-    if not all(_is_plain(state, count) for term in terms for count in term.counts):
+    if not all(is_plain_count(state, count) for term in terms for count in term.counts):
         return None
     total = "0"
     for term in terms:
@@ -31,7 +31,7 @@ def run_time_work(state: State, stmt: Stmt, most: int) -> str | None:
     return _clamped(state, total, 1, most + 1)
 
 
-def _is_plain(state: State, count: PrimExpr) -> bool:
+def is_plain_count(state: State, count: PrimExpr) -> bool:
     """Tell whether a trip count is computed here, without a load, and without a stop at what wraps around."""
     return all(_is_plain_node(state, item) for item in postorder(count))
 

@@ -26,6 +26,7 @@ from relax_core.jit.transforms.loops.split_any import SPLIT_ANY
 from relax_core.jit.transforms.reductions.columns import COLUMNS
 from relax_core.jit.transforms.reductions.lanes import LANES
 from relax_core.jit.transforms.reductions.rows import ROWS
+from relax_core.jit.transforms.reductions.rows_any import ROWS_ANY
 from relax_core.jit.transforms.transform import Around, Plan, Refusal, Transform
 
 TRANSFORMS: tuple[Transform, ...] = (
@@ -38,6 +39,7 @@ TRANSFORMS: tuple[Transform, ...] = (
     COLUMNS,
     LANES,
     ROWS,
+    ROWS_ANY,
     TRANSPOSE,
     COPY,
     COLLAPSE,

@@ -61,6 +61,9 @@ def function_of(name: str) -> PrimFunc:
     return parsed(NEST.format(out=out, value=value))
 
 
+FUNCTIONS = {name: function_of(name) for name in (*SPLIT, *LEFT)}
+
+
 def arrays_of(function: PrimFunc, sizes: dict[str, int], seed: int) -> list[Array]:
     random = np.random.default_rng(seed)
     values = {symbol: sizes[symbol.name] for symbol in shape_symbols(function)}
@@ -69,17 +72,17 @@ def arrays_of(function: PrimFunc, sizes: dict[str, int], seed: int) -> list[Arra
 
 
 @pytest.mark.parametrize("name", [*SPLIT, *LEFT])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(sizes=st.tuples(SIZES, SIZES, SIZES), width=st.sampled_from(WIDTHS), seed=st.integers(0, 99))
 def test_the_same_bits(name: str, sizes: tuple[int, int, int], width: int, seed: int) -> None:
-    function = function_of(name)
+    function = FUNCTIONS[name]
     arrays = arrays_of(function, dict(zip("nmk", sizes, strict=True)), seed)
     assert assert_alike(ENGINES[width], function, arrays, is_generic=True) == ""
 
 
 @pytest.mark.parametrize("name", [*SPLIT, *LEFT])
 def test_which_are_split(name: str) -> None:
-    said = applied(function_of(name), ENGINES[256]).get("split_any", "")
+    said = applied(FUNCTIONS[name], ENGINES[256]).get("split_any", "")
     expected = f"applied: {SPLIT[name][2]} pieces of any sizes" if name in SPLIT else ""
     assert said.startswith(expected)
     assert bool(said) == bool(expected)
@@ -96,5 +99,5 @@ def test_a_condition_that_stops_is_evaluated() -> None:
 
 def test_no_access_of_a_piece_is_checked() -> None:
     for name in SPLIT:
-        lowered = lower(function_of(name), None, lambda _: None, are_distinct=True)
+        lowered = lower(FUNCTIONS[name], None, lambda _: None, are_distinct=True)
         assert not lowered.checked, name
