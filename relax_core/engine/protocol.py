@@ -46,7 +46,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevi
 from relax_core.present.editing.pipeline_models import PipelineForm
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelPlans, KernelView, ScheduleTable, StepTable
-from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, Status, Structure
+from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Problem, SourceView, Structure
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
@@ -55,27 +55,6 @@ from relax_core.present.running.run_models import Breakpoint, PointList, Run
 RELEASE = "0.1"
 """The version of RelaxScope, as `pyproject.toml` has it."""
 VERSION = 1
-
-
-class SourceView(msgspec.Struct, frozen=True):
-    """The Source page but for its graph."""
-
-    code: Code
-    modules: tuple[str, ...] = ()
-    module: str = ""
-    functions: tuple[str, ...] = ()
-    """In the order of the text; each has a graph."""
-    entries: tuple[str, ...] = ()
-    """Functions that can be run."""
-    sizes: tuple[tuple[str, int], ...] = ()
-    """The symbolic dimensions of the function that runs, with the sizes that its inputs have."""
-    dialect: str = ""
-    """Such as `Relax, 2022 spelling` or `Relay 0.0.5`."""
-    summary: str = ""
-    """Such as `2 functions · 4 bindings`, `2 functions · 4 calls` for Relay."""
-    offers_layout: bool = False
-    """The text seems to have lost its layout: `RestoreLayout` would change it."""
-    status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
 
 
 class Open(Request[SourceView], frozen=True):

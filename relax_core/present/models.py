@@ -497,3 +497,30 @@ class Status(msgspec.Struct, frozen=True):
     sandbox: str = ""
     module_hash: str = ""
     versions: str = ""
+
+
+class SourceView(msgspec.Struct, frozen=True):
+    """The Source page but for its graph."""
+
+    code: Code
+    modules: tuple[str, ...] = ()
+    module: str = ""
+    functions: tuple[str, ...] = ()
+    """In the order of the text; each has a graph."""
+    entries: tuple[str, ...] = ()
+    """Functions that can be run."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """The symbolic dimensions of the function that runs, with the sizes that its inputs have."""
+    dialect: str = ""
+    """Such as `Relax, 2022 spelling` or `Relay 0.0.5`."""
+    summary: str = ""
+    """Such as `2 functions · 4 bindings`, `2 functions · 4 calls` for Relay."""
+    offers_layout: bool = False
+    """The text seems to have lost its layout: `RestoreLayout` would change it."""
+    status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
+
+    @property
+    def first_function(self) -> str:
+        """The function that is shown where none is chosen; "" where there is none."""
+        wanted = ("main",) if "main" in self.functions else self.entries or self.functions
+        return next(iter(wanted), "")

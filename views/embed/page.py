@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 import streamlit as st
 
-from relax_core.engine.protocol import CompareGraph, Failure, GraphOf, Open, PipelineOf, SourceView, StageOf
+from relax_core.engine.protocol import CompareGraph, Failure, GraphOf, Open, PipelineOf, StageOf
 from relax_core.present.escape import literal
 from relax_core.present.models import Diff, Graph
 from views.embed.addresses import EmbeddedView, whole_address
@@ -21,7 +21,7 @@ from views.pages.run.window import continue_as_asked, follow, hits, window
 from views.shell.failures import show_failure
 from views.shell.frame import page
 from views.shell.headers import FRAMED
-from views.shell.selecting import graph_of, is_bare, on_graph, shown_side
+from views.shell.selecting import graph_of, is_bare, on_graph, shown_function, shown_side
 from views.state.session import opened_groups, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.diff.component import DiffAction, diff
@@ -63,16 +63,11 @@ def _show_graph() -> tuple[str, Wanted] | Failure:
     source = ask(Open(given_program()))
     if isinstance(source, Failure):
         return source
-    function = _function_of(source)
+    function = shown_function(source, state(FocusState).function)
     drawn = graph_of(GraphOf(given_program(), function=function, opened=opened, is_bare=is_bare(FRAMED)))
     tabs = tuple((name, f"@{name}") for name in source.functions)
     _draw(drawn, Head(tabs=tabs, tab=function, can_be_bare=True))
     return f"@{function}" if function else "", _wanted_by(drawn)
-
-
-def _function_of(source: SourceView) -> str:
-    first = ("main",) if "main" in source.functions else source.entries or source.functions
-    return next((name for name in (state(FocusState).function, *first) if name in source.functions), "")
 
 
 def _draw(model: Graph, head: Head) -> None:

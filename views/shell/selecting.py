@@ -6,7 +6,7 @@ import streamlit as st
 
 from relax_core.engine.components.graph import GraphAction
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
-from relax_core.present.models import Graph, Inspector, Side
+from relax_core.present.models import Graph, Inspector, Side, SourceView
 from relax_core.present.running.run_models import Breakpoint
 from views import PAGES
 from views.shell.explaining import explain_node
@@ -20,6 +20,11 @@ from views.worker.connection import ask
 Told: TypeAlias = Literal["all", "this stage", "declared"]
 """What the inspector tells of a node: all, up to its instructions; only what holds at its stage; of that no type that
 the checker infers."""
+
+
+def shown_function(source: SourceView, *chosen: str) -> str:
+    """Return the function whose graph is shown: the first of `chosen` that is there, else the source's first."""
+    return next((name for name in chosen if name in source.functions), source.first_function)
 
 
 def on_graph(page: str, action: GraphAction) -> None:

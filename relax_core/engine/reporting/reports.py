@@ -12,7 +12,7 @@ from relax_core.engine.replies import ReportFile
 from relax_core.engine.reporting.again import command_of, unrepeated
 from relax_core.engine.reporting.drawing import Drawings
 from relax_core.engine.reporting.running import run_section
-from relax_core.engine.reporting.source import entry_of, facts_of, source_section
+from relax_core.engine.reporting.source import facts_of, source_section
 from relax_core.engine.reporting.stages import stages_section
 from relax_core.engine.screens.source_view import source_view
 from relax_core.present.escape import markup
@@ -34,7 +34,7 @@ def report_file(message: ReportOf, context: RequestContext) -> ReportFile:
     drawings = Drawings(limit)
     makers: dict[str, Callable[[], ReportSection]] = {
         "source": lambda: source_section(program, view, drawings, context),
-        "passes": lambda: stages_section(program, entry_of(view), drawings, context, is_timed=bool(message.date)),
+        "passes": lambda: stages_section(program, view.first_function, drawings, context, is_timed=bool(message.date)),
         "run": lambda: run_section(program, view, context),
     }
     sections = [_notes(message.notes)] if message.notes.strip() else []

@@ -47,14 +47,8 @@ def source_section(program: Program, view: SourceView, drawings: Drawings, conte
     return ReportSection(NAME, "Source", tuple(pieces), has_errors=not view.status.is_well_formed)
 
 
-def entry_of(view: SourceView) -> str:
-    """Return the function that is shown first."""
-    wanted = ("main",) if "main" in view.functions else view.entries or view.functions
-    return next(iter(wanted), "")
-
-
 def _graphs(program: Program, view: SourceView, drawings: Drawings, context: RequestContext) -> Iterator[Piece]:
-    first = entry_of(view)
+    first = view.first_function
     names = [first, *(name for name in view.functions if name != first)] if first else []
     yield Piece("<h3>Graphs</h3>" if names else "")
     for name in names[:_GRAPHS]:
@@ -89,7 +83,7 @@ def _devices(program: Program, view: SourceView, drawings: Drawings, context: Re
     if any(not mark.device for mark in planned.marks):
         legend.append((NONE, "no device"))
     colours = Colours({mark.node: category_of(mark.device, names) for mark in planned.marks}, tuple(legend))
-    name = entry_of(view)
+    name = view.first_function
     yield Piece("<h3>Devices</h3>")
     yield drawings.draw(
         f"the graph of @{name} by devices", lambda: stage_views.graph(GraphOf(program, 0, name), context), colours

@@ -19,7 +19,7 @@ from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
 from views.shell.reports import offer_report
-from views.shell.selecting import is_bare, on_graph, show_inspector
+from views.shell.selecting import is_bare, on_graph, show_inspector, shown_function
 from views.shell.tour import offer
 from views.state.session import line_to_show, open_text, opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState
@@ -188,10 +188,8 @@ def _show_editor(view: SourceView, height: str, withheld: _Withheld) -> None:
 
 def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
     focus = state(FocusState)
-    first = ("main",) if "main" in view.functions else view.entries or view.functions
     of_node = NodeId.parse(focus.node)
-    chosen = (focus.function, "" if of_node is None else of_node.function, *first)
-    function = next((name for name in chosen if name in view.functions), "")
+    function = shown_function(view, focus.function, "" if of_node is None else of_node.function)
     opened = opened_groups("source")
     has_types, has_faults = not withheld.types, not withheld.problems
     drawn = GraphOf(
