@@ -511,6 +511,8 @@ class SourceView(msgspec.Struct, frozen=True):
     """Functions that can be run."""
     sizes: tuple[tuple[str, int], ...] = ()
     """The symbolic dimensions of the function that runs, with the sizes that its inputs have."""
+    signature: str = ""
+    """The types of its parameters, such as `(x: (n, 4) f32, w: (4, n) f32)`; empty if nothing runs."""
     dialect: str = ""
     """Such as `Relax, 2022 spelling` or `Relay 0.0.5`."""
     summary: str = ""

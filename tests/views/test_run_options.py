@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from tests.browser import rest
@@ -89,16 +89,9 @@ def test_a_size_of_no_dimension_is_said_and_dropped() -> None:
 
 
 @pytest.mark.browser
-def test_an_empty_archive_is_no_archive_and_not_no_archive(page: Page, app_url: str) -> None:
+def test_memory_that_is_poisoned_is_chosen_with_the_mouse(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=relax/storage_reused.py")
     rest(page)
-    page.get_by_role("button", name="Inputs: seed 0").click()
-    empty = FilePayload(name="in.npz", mimeType="application/zip", buffer=b"")
-    page.locator("input[type=file]").first.set_input_files(empty)
-    expect(page.locator(".st-key-failure")).to_contain_text("the archive of inputs is empty")
-    rest(page)
-    page.get_by_role("button", name="Made-up inputs").click()
-    expect(page.locator(".st-key-failure")).to_have_count(0)
     page.get_by_role("button", name="Options: exact").click()
     page.get_by_text("Fill new tensors in a storage with 0xFF").click()
     expect(page.get_by_role("button", name="Options: exact, poisons memory")).to_be_visible()

@@ -55,7 +55,7 @@ def take_address() -> None:
         current, complaints = read_address(address, st.session_state.get(_KEY), values)
         st.session_state[_KEY], st.session_state[_COMPLAINTS] = current, (*said, *complaints)
         if kept is not None:
-            _take_kept(address[LINK], kept, current.of(ProgramState).sample)
+            _take_kept(address[LINK], kept, current.of(ProgramState))
     st.session_state[_PAGE] = page
 
 
@@ -74,9 +74,9 @@ def _kept_screen(name: str) -> tuple[KeptScreen | None, tuple[str, ...]]:
     return found, ()
 
 
-def _take_kept(name: str, kept: KeptScreen, sample: str) -> None:
+def _take_kept(name: str, kept: KeptScreen, program: ProgramState) -> None:
     st.session_state[_LINK] = (name, kept.values)
-    keep_inputs_for(sample, kept.inputs)
+    keep_inputs_for(program.sample, kept.inputs, program.fed)
     for page, groups in kept.opened.items():
         st.session_state[f"{page}.opened"] = groups
 
@@ -90,7 +90,8 @@ def keep_screen() -> KeptLink | str:
     opened = {page: groups for page in MANIFESTS if (groups := opened_groups(page))}
     values = changed_values(current.changed(room=""))
     try:
-        link = keep(KeptScreen(values, opened, inputs_for(current.of(ProgramState).sample)), file)
+        program = current.of(ProgramState)
+        link = keep(KeptScreen(values, opened, inputs_for(program.sample, program.fed)), file)
     except LinkError as error:
         return str(error)
     st.session_state[_LINK] = (link.name, values)

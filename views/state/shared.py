@@ -5,6 +5,7 @@ from typing import Final
 
 from relax_core.jit.options import MODES
 from views.state import rules
+from views.state.inputs import LONGEST_NAME
 
 FIRST_SAMPLE: Final = "seeds/my_ir_module_corrected.py"
 LAST_LESSON_STEP: Final = 99
@@ -27,6 +28,10 @@ class ProgramState:
     """Of the symbolic dimensions of made-up inputs."""
     signed: int = rules.switch(kept="edit")
     """Made-up floats are of both signs."""
+    fed: str = rules.text(LONGEST_NAME, kept="edit")
+    """The name of the set of inputs that it runs on; empty for made-up ones."""
+    input_sets: str = rules.packed("iz", kept="edit")
+    """Sets of inputs by name, see `views.state.inputs`."""
     mode: str = rules.choice(*MODES)
     """How kernels round."""
     unwritten: int = rules.switch()

@@ -12,7 +12,7 @@ from relax_core.engine.protocol import Program, SourceView
 from relax_core.engine.replies import Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from views.state.inputs import inputs_for, keep_inputs_for
+from views.state.inputs import archive_of, inputs_for, set_named
 from views.state.session import complain, open_text, select, state
 from views.state.shared import ProgramState
 from views.worker.recordings import opened_program
@@ -52,13 +52,9 @@ def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def inputs_of(chosen: ProgramState) -> bytes | None:
-    """Return the archive of inputs that the user uploaded for what is open, None if there is none."""
-    return inputs_for(chosen.sample)
-
-
-def keep_inputs(archive: bytes | None) -> None:
-    """Run what is open on the inputs of an archive, on made-up ones if it is None."""
-    keep_inputs_for(state(ProgramState).sample, archive)
+    """Return the archive of the inputs that are chosen; None if they are made up, or are not here."""
+    made = set_named(chosen.input_sets, chosen.fed) if chosen.fed else None
+    return inputs_for(chosen.sample, chosen.fed) if made is None else archive_of(made, chosen.sample)
 
 
 def open_given_program() -> None:

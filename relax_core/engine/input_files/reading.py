@@ -72,6 +72,8 @@ class _Files:
     def take(self, file: InputFile) -> None:
         """Read a file for one parameter, or an archive for several."""
         kind, title = kind_of(file.content), f"`{escaped(file.name)}`"
+        if not file.content:
+            _fail("EN004", f"{title} is empty: it has no bytes at all", None, "save it again, or give none")
         if kind in ("npz", "safetensors") and not file.param:
             self._take_archive(file)
             return

@@ -2,11 +2,10 @@
 
 from relax_core.check.infer import infer
 from relax_core.diagnostics import Diagnostic, RunError, plural
-from relax_core.engine.inputs import symbol_sizes
+from relax_core.engine.inputs import argument_types, symbol_sizes
 from relax_core.engine.programs.checking import diagnostics_of
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.spelling import relay_version
-from relax_core.engine.protocol import SourceView
 from relax_core.frontend.layout import restore_layout
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Binding, Call
@@ -14,8 +13,9 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.present.code import source_code
 from relax_core.present.editing.names import names_of
-from relax_core.present.models import Status
+from relax_core.present.models import SourceView, Status
 from relax_core.present.problems import problems_of
+from relax_core.present.words import type_text
 
 
 def source_view(opened: OpenProgram) -> SourceView:
@@ -38,6 +38,7 @@ def source_view(opened: OpenProgram) -> SourceView:
         module.names if module is not None else (),
         opened.source.entries() if has_index else (),
         _sizes(opened) if has_index else (),
+        _signature(opened) if has_index else "",
         "" if module is None else _dialect(module, opened),
         _summary(module) if module is not None else "",
         errors > 0 and not is_relay and bool(restore_layout(opened.source.program.text).changes),
@@ -58,6 +59,15 @@ def _sizes(opened: OpenProgram) -> tuple[tuple[str, int], ...]:
         return ()
     sizes = symbol_sizes(function, dict(opened.source.program.sizes))
     return tuple({var.name: size for var, size in sizes.items()}.items())
+
+
+def _signature(opened: OpenProgram) -> str:
+    try:
+        _, function = opened.source.entry()
+    except RunError:
+        return ""
+    params = (f"{param.name}: {type_text(type_)}" for param, type_ in argument_types(function).items())
+    return f"({', '.join(params)})"
 
 
 def _count(diagnostics: tuple[Diagnostic, ...], severity: str) -> int:

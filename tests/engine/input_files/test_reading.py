@@ -214,6 +214,7 @@ REFUSED = (
         "4 bytes of UTF-8, does not fit the parameter `x`, which is (2,) i8",
     ),
     ("bytes that are too large", TOKENS, "x.txt", "é".encode(), "EN037", "with numbers from 169 to 195"),
+    ("no bytes", TOKENS, "x.npz", b"", "EN004", "`x.npz` is empty: it has no bytes at all"),
     ("bytes that are nothing", TOKENS, "x.bin", b"\xfe\x00", "EN036", "`x.bin` is no array, no picture and no text"),
     ("a text for a scalar", 'R.Prim("int64")', "x.txt", b"7", "EN037", "which is Prim i64"),
     (

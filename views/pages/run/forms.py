@@ -1,4 +1,4 @@
-"""The forms in the bar of the Run page: inputs, arithmetic, the values of bindings, and where the time goes."""
+"""The forms in the bar of the Run page: arithmetic, the values of bindings, and where the time goes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ import streamlit as st
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import ChromeTraceOf, CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Execute, Failure, SourceView
+from relax_core.engine.protocol import Execute, Failure
 from relax_core.jit.options import MODES
 from relax_core.present.escape import bold, file_name, literal, prose
 from relax_core.present.nodes.origin_models import spans
@@ -19,65 +19,11 @@ from views.shell.failures import show_reason
 from views.state.session import select, state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, waiting_in
-from views.worker.program import as_in_of, inputs_of, keep_inputs, mode_of, sizes_of
+from views.worker.program import as_in_of, mode_of
 
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
 
-_SIGNED: Final = "From -1 to 1, but where an operator such as `sqrt` or `log` has no value for them; else from 0 to 1"
 _REPORTED: Final = "LambdaLift, PlanDevices, AnnotateTarget and the code generator have the bugs that were reported"
-
-
-def inputs_form(source: SourceView) -> None:
-    """Choose the function that runs and its inputs: generated from a seed and sizes, or a file."""
-    chosen = state(ProgramState)
-    archive = inputs_of(chosen)
-    words = f"Inputs: seed {chosen.seed}{', signed' if chosen.signed else ''}"
-    with st.popover(literal(words) if archive is None else "Inputs: file"):
-        if archive is not None:
-            st.caption("The inputs are those of the file; an address does not hold them.")
-            st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(None,))
-        else:
-            _made_up(source)
-        st.file_uploader(
-            "Inputs as .npz: in_0, in_1, …; tuple fields in_0_1", type=["npz"], key="run.upload", on_change=_uploaded
-        )
-        entries = source.entries
-        if len(entries) > 1:
-            shown = chosen.entry if chosen.entry in entries else entries[0]
-            entry = st.selectbox("Function", entries, index=entries.index(shown), key="run.entry")
-            if entry != shown:
-                select(entry=entry, time=-1)
-                st.rerun()
-
-
-def _uploaded() -> None:
-    given = st.session_state["run.upload"]
-    keep_inputs(given.getvalue() if given is not None else None)
-    select(time=-1)
-
-
-def _made_up(source: SourceView) -> None:
-    current = state(ProgramState)
-    seed = st.number_input("Seed of the generated inputs", min_value=0, value=current.seed, key="run.seed")
-    signed = st.toggle("Floats of both signs", value=bool(current.signed), key="run.signed", help=_SIGNED)
-    if (int(seed), int(signed)) != (current.seed, current.signed):
-        select(seed=int(seed), signed=int(signed), time=-1)
-        st.rerun()
-    if not source.sizes:
-        return
-    with st.container(horizontal=True, gap="xsmall"):
-        chosen = tuple(
-            (name, int(st.number_input(literal(f"Size of {name}"), min_value=0, value=size, key=_key(name, size))))
-            for name, size in source.sizes
-        )
-    if chosen != source.sizes:
-        known = dict(sizes_of(current.dims)) | dict(chosen)
-        select(dims=",".join(f"{name}={size}" for name, size in known.items()), time=-1)
-        st.rerun()
-
-
-def _key(name: str, size: int) -> str:
-    return f"run.size.{name}.{size}"
 
 
 def options_form() -> None:

@@ -11,7 +11,8 @@ from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
-from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
+from views.pages.run.forms import buffers_form, options_form, profile_button, values_form
+from views.pages.run.inputs import inputs_form
 from views.pages.run.kernel import enter, show_kernel
 from views.pages.run.points import read, written
 from views.pages.run.program import given_program, run_program
