@@ -90,6 +90,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("_tables", _LOOKED_AT),
         ),
         "relax_core/fleet/versions.py": (("tool_version", _INSTALLED),),
+        "relax_core/fleet/warm.py": (("warm_clients", _ONE),),
         "relax_core/frontend/relay/lexer/numbers.py": (("read_number", _PURE),),
         "relax_core/frontend/relay/prelude.py": (
             ("prelude", _INSTALLED),

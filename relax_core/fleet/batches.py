@@ -6,11 +6,10 @@ from typing import Final
 import msgspec
 
 from relax_core.engine.limits import Limits
-from relax_core.engine.process.client import Client
-from relax_core.engine.process.forked import forked_workers
 from relax_core.fleet.jobs import FleetError, Result, Task, digest
 from relax_core.fleet.judging import judge
 from relax_core.fleet.versions import tool_version
+from relax_core.fleet.warm import warm_clients
 
 _BATCH_BYTES: Final = 4 << 20
 """Size of the modules of a batch from which on no further one travels with it."""
@@ -66,7 +65,7 @@ def carry_out(content: bytes) -> bytes:
         return msgspec.msgpack.encode(BatchReply(version))
     limits = batch.tasks[0].job.limits if batch.tasks else Limits()
     results: dict[str, Result] = {}
-    with Client(limits, forked_workers()) as client:
+    with warm_clients().lent(limits) as client:
         for task in batch.tasks:
             result = judge(client, task.job, batch.attempts)
             if result is None:

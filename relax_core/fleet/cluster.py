@@ -135,7 +135,10 @@ class ClusterFleet:
         while left:
             try:
                 with self._connected(version) as client:
-                    parts = deque(batches(tuple(left.values()), self._batch_size, version, self._attempts))
+                    # Each thread gets several, so that all have work to the end.
+                    size = len(left) // (_IN_FLIGHT * max(sum(client.nthreads().values()), 1))
+                    size = max(min(size, self._batch_size), 1)
+                    parts = deque(batches(tuple(left.values()), size, version, self._attempts))
                     link = _Link(client, str(client.scheduler_info().get("id")), parts, attempts)
                     for done in self._flown(link):
                         # A batch that was sent twice may come back twice.

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.dask_cluster import DaskCluster
 from relax_core.engine.protocol import Program
 from relax_core.fleet import cluster
 from relax_core.fleet.jobs import Command, FleetError, Job, Result, Task
 from tests.engine.programs import SMALL
-from tests.fleet.dask_cluster import DaskCluster
 from tests.fleet.fleets import VERSION, SessionFleet
 
 pytestmark = pytest.mark.dask

@@ -75,7 +75,7 @@ def _job_options(made: argparse.ArgumentParser) -> None:
 def _fleet_options(made: argparse.ArgumentParser) -> None:
     scheduler = "carry jobs out on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786"
     made.add_argument("--scheduler", default="", metavar="URL", help=scheduler)
-    batch = "with --scheduler: how many jobs are one task of it; default: 20"
+    batch = "with --scheduler: how many jobs are one task of it at most; default: 20"
     made.add_argument("--batch-size", type=int, default=20, metavar="N", help=batch)
     wait = "with --scheduler: how long a scheduler or a worker is waited for that is missing; default: 60"
     made.add_argument("--wait", type=float, default=60.0, metavar="S", help=wait)

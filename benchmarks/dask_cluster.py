@@ -1,4 +1,4 @@
-"""A Dask cluster of processes for tests and benchmarks, any of which can be killed and started again."""
+"""A Dask cluster of processes of this machine, any of which can be killed and started again."""
 
 import os
 import signal
@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-from tests.code_rules import REPOSITORY
-
+ROOT = Path(__file__).resolve().parent.parent
 _GRACE_SECONDS = 10
 
 
@@ -33,6 +32,11 @@ class DaskCluster:
         self.kill_scheduler()
         while self._workers:
             self.kill_worker()
+
+    @property
+    def worker_count(self) -> int:
+        """How many workers were started and not killed, those included that have ended by themselves."""
+        return len(self._workers)
 
     def start_scheduler(self) -> None:
         """Start the scheduler, at the same address as before."""
@@ -59,7 +63,7 @@ class DaskCluster:
 
 def _started(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     command = (sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--no-dashboard")
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
         command, env=environment, cwd=Path("/"), stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
