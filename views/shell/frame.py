@@ -14,6 +14,7 @@ from relax_core.present.models import Status
 from views.classroom.strip import arrive, show_strip
 from views.lessons import panel
 from views.lessons.steps import open_asked_step, open_lesson_file
+from views.shell.controls.choose import choose
 from views.shell.finding import go_where_chosen, show_palette
 from views.shell.guide import show_asked, show_help
 from views.shell.sharing import show_sharing
@@ -161,21 +162,14 @@ def _counts(status: Status, subject: str) -> list[str]:
 def _sample_picker() -> None:
     current = state(ProgramState)
     known = samples()
-    paths = list(known)
-    st.session_state["bar.sample"] = current.sample if current.sample in known else None
-
-    def picked() -> None:
-        if st.session_state["bar.sample"]:
-            open_sample(st.session_state["bar.sample"])
-
-    st.selectbox(
+    choose(
         "Sample",
-        paths,
+        tuple(known),
+        current.sample,
+        open_sample,
         key="bar.sample",
         format_func=lambda path: _label(known[path]),
-        on_change=picked,
         placeholder=visible(f"{current.sample.rpartition('/')[2]} · yours") if current.text else "Sample",
-        label_visibility="collapsed",
         width=300,
     )
     if current.text and current.sample in known:

@@ -14,6 +14,7 @@ from views.lessons.alone import show_alone
 from views.lessons.steps import held_back, waiting
 from views.pages.devices.devices.component import DevicesAction, devices
 from views.pages.devices.state import DevicesState
+from views.shell.controls.choose import choose
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import pane_height, stacked_height
@@ -72,40 +73,48 @@ def _options() -> DeviceOptions:
 def _choose_options() -> None:
     """Offer the options of PlanDevices; those of the visits matter only as reported."""
     options = _options()
-    st.session_state["devices.default"] = options.default
     st.session_state["devices.as_in"] = options.as_in
     st.session_state["devices.clone"] = options.clone
-    st.session_state["devices.visits"] = options.visits
-    st.session_state["devices.limit"] = options.visit_limit
 
     def changed() -> None:
-        state = st.session_state
-        chosen = {
-            "device": state["devices.default"],
-            "as_in": state["devices.as_in"] or "fixed",
-            "clone": int(state["devices.clone"]),
-            "visits": state.get("devices.visits", options.visits),
-            "visit_limit": state.get("devices.limit", options.visit_limit),
-        }
-        select(**chosen, visit=-1)
+        as_in, clone = st.session_state["devices.as_in"], st.session_state["devices.clone"]
+        select(as_in=as_in or "fixed", clone=int(clone), visit=-1)
 
-    folded = "collapsed"
-    st.selectbox(
+    choose(
         "Default device",
         _DEFAULTS,
+        options.default,
+        lambda name: select(device=name, visit=-1),
         key="devices.default",
         format_func=lambda name: f"Default: {name}",
-        on_change=changed,
-        label_visibility=folded,
         width=140,
     )
     note("As in")
-    st.segmented_control("As in", _AS_IN, key="devices.as_in", on_change=changed, label_visibility=folded)
+    st.segmented_control("As in", _AS_IN, key="devices.as_in", on_change=changed, label_visibility="collapsed")
     with st.popover("Options"):
         st.toggle("Clone a function that is used on two devices", key="devices.clone", on_change=changed)
         if options.as_in == "reported":
-            st.selectbox("Order of visits", _VISITS, key="devices.visits", on_change=changed)
-            st.selectbox("Visits of a function at most", _LIMITS, key="devices.limit", on_change=changed)
+            _choose_visits(options)
+
+
+def _choose_visits(options: DeviceOptions) -> None:
+    """Choose in which order, and how often, the visits that are reported go through the functions."""
+    choose(
+        "Order of visits",
+        _VISITS,
+        options.visits,
+        lambda order: select(visits=order, visit=-1),
+        key="devices.visits",
+        label_visibility="visible",
+    )
+    choose(
+        "Visits of a function at most",
+        _LIMITS,
+        options.visit_limit,
+        lambda limit: select(visit_limit=limit, visit=-1),
+        key="devices.limit",
+        label_visibility="visible",
+    )
 
 
 def _export(view: DevicesView, name: str) -> None:

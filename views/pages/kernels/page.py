@@ -14,6 +14,7 @@ from views.pages.kernels.schedule import show_schedule
 from views.pages.kernels.state import KernelsState
 from views.pages.kernels.steps import choose_steps, show_plan, switched_off
 from views.pages.kernels.threads import choose_threads, launches_threads, show_threads
+from views.shell.controls.choose import choose
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import pane_height
@@ -44,30 +45,22 @@ def _form() -> Form:
 
 
 def _choose(view: KernelView) -> None:
-    st.session_state["kernels.kernel"] = view.name
-    st.session_state["kernels.mode"] = mode_of(state(ProgramState))
-
-    def changed() -> None:
-        kernel, mode = st.session_state["kernels.kernel"], st.session_state["kernels.mode"]
-        is_other = kernel != view.name
-        select(kernel=kernel, mode=mode, part=0, sizes="" if is_other else state(KernelsState).sizes)
-
-    st.selectbox(
+    choose(
         "Kernel",
         view.kernels,
+        view.name,
+        lambda name: select(kernel=name, part=0, sizes=""),
         key="kernels.kernel",
         format_func=lambda name: f"Kernel: {name}",
-        on_change=changed,
-        label_visibility="collapsed",
         width=195,
     )
-    st.selectbox(
+    choose(
         "Arithmetic",
         MODES,
+        mode_of(state(ProgramState)),
+        lambda mode: select(kernel=view.name, mode=mode, part=0),
         key="kernels.mode",
         format_func=lambda mode: f"Arithmetic: {mode}",
-        on_change=changed,
-        label_visibility="collapsed",
         width=165,
         help=_HELP,
     )

@@ -12,6 +12,7 @@ from relax_core.engine.scheduling.beside_tvm import beside_tvm, installed_tvm
 from relax_core.present.escape import file_name, literal, prose
 from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable, TvmRung, duration
 from views.pages.kernels.state import KernelsState
+from views.shell.controls.choose import choose
 from views.shell.failures import show_failure, show_problems
 from views.shell.heights import pane_height
 from views.state.session import select, state
@@ -156,17 +157,12 @@ def _their_cells(rung: TvmRung) -> tuple[str, str]:
 
 
 def _choose_rung(found: ScheduleTable, number: int) -> None:
-    st.session_state["kernels.schedule.rung"] = number
-
-    def changed() -> None:
-        select(rung=st.session_state["kernels.schedule.rung"])
-
     names = {at: f"{at} of {len(found.rungs) - 1}: {rung.step}" for at, rung in enumerate(found.rungs) if at}
-    st.selectbox(
+    choose(
         "What the step changes",
-        names,
+        tuple(names),
+        number,
+        lambda at: select(rung=at),
         key="kernels.schedule.rung",
         format_func=names.__getitem__,
-        on_change=changed,
-        label_visibility="collapsed",
     )

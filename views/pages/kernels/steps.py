@@ -10,6 +10,7 @@ from relax_core.present.escape import literal, prose
 from relax_core.present.kernel_models import KernelPlans, KernelView, StepTable, duration
 from views.pages.kernels.schedule import choose_schedule
 from views.pages.kernels.state import KernelsState
+from views.shell.controls.choose import choose
 from views.shell.failures import show_failure
 from views.shell.heights import pane_height
 from views.state.session import select, state
@@ -86,19 +87,14 @@ def show_plan(view: KernelView) -> None:
 
 
 def _choose_stage(found: KernelPlans, number: int) -> None:
-    st.session_state["kernels.plan.stage"] = number
-
-    def changed() -> None:
-        select(plan=st.session_state["kernels.plan.stage"], part=0)
-
     names = {at: f"{at} of {len(found.stages)}: {stage.transform}" for at, stage in enumerate(found.stages, 1)}
-    st.selectbox(
+    choose(
         "Step",
-        names,
+        tuple(names),
+        number,
+        lambda at: select(plan=at, part=0),
         key="kernels.plan.stage",
         format_func=names.__getitem__,
-        on_change=changed,
-        label_visibility="collapsed",
         width=220,
     )
 

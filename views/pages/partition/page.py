@@ -15,6 +15,7 @@ from views.lessons.steps import held_back, waiting
 from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.running import show_run
 from views.pages.partition.state import PartitionState
+from views.shell.controls.choose import choose
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
@@ -108,35 +109,25 @@ def _lets(own: PartitionState) -> Lets:
 
 def _choose_table(program: str) -> None:
     chosen = state(ProgramState)
-    st.session_state["partition.table"] = table_name(chosen, program)
-
-    def picked() -> None:
-        select(table=st.session_state["partition.table"], table_text="", targets="", pair=-1, node="")
-
-    st.selectbox(
+    choose(
         "Table",
         table_names(),
+        table_name(chosen, program),
+        lambda name: select(table=name, table_text="", targets="", pair=-1, node=""),
         key="partition.table",
         format_func=lambda name: f"Table: {name}{', edited' if chosen.table_text else ''}",
-        on_change=picked,
-        label_visibility="collapsed",
         width=150,
     )
 
 
 def _choose_lets() -> None:
-    st.session_state["partition.lets"] = _lets(state(PartitionState))
-
-    def picked() -> None:
-        select(lets=st.session_state["partition.lets"], pair=-1, node="")
-
-    st.selectbox(
+    choose(
         "Lets",
         LETS,
+        _lets(state(PartitionState)),
+        lambda name: select(lets=name, pair=-1, node=""),
         key="partition.lets",
         format_func=lambda name: f"Lets: {name}",
-        on_change=picked,
-        label_visibility="collapsed",
         width=150,
     )
 

@@ -39,6 +39,7 @@ from views.pages.passes.steps.component import StepsAction, steps
 from views.pages.passes.trying import show_effects
 from views.pages.passes.verifying import choose_verification, passed_program, verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
+from views.shell.controls.choose import choose
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import offer_paragraph
@@ -150,19 +151,14 @@ def _names_choice(pipeline: Pipeline) -> None:
     found = _NAMES.search(text)
     if found is None:
         return
-    shown = "2022" if "2022" in found.group(0) else "tvm"
-    st.session_state["passes.names"] = shown
-
-    def changed() -> None:
-        names = st.session_state["passes.names"]
-        change_pipeline(_NAMES.sub(f"LambdaLift(names='{names}')", text), text)
-
-    st.selectbox(
+    choose(
         "Names of lifted functions",
         ("tvm", "2022"),
+        "2022" if "2022" in found.group(0) else "tvm",
+        lambda names: change_pipeline(_NAMES.sub(f"LambdaLift(names='{names}')", text), text),
         key="passes.names",
         format_func={"tvm": "as TVM names them", "2022": "as in 2022, lifted_func_0"}.__getitem__,
-        on_change=changed,
+        label_visibility="visible",
     )
 
 

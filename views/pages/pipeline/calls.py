@@ -17,6 +17,7 @@ from relax_core.engine.replies import RecordedView
 from relax_core.present.escape import badge, bullets, literal, prose
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
+from views.shell.controls.choose import choose
 from views.state.session import select, state
 from views.worker.connection import ask
 
@@ -91,21 +92,16 @@ def _offer_more(view: RecordedView, found: CallsCompared, number: int) -> None:
 
 
 def _choose_run(view: RecordedView, number: int) -> None:
-    st.session_state["pipeline.calls.run"] = number
     names = tuple(f"Run {at + 1}: {entry}" for at, entry in enumerate(view.runs))
-    st.selectbox(
+    choose(
         "Run",
         range(len(names)),
+        number,
+        lambda at: select(compared_run=at),
         key="pipeline.calls.run",
         format_func=names.__getitem__,
-        on_change=_picked,
-        label_visibility="collapsed",
         width=200,
     )
-
-
-def _picked() -> None:
-    select(compared_run=st.session_state["pipeline.calls.run"])
 
 
 def _run_on() -> None:

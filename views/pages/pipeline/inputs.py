@@ -16,6 +16,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import RecordedInputs, RecordedView
 from relax_core.present.escape import bold, bullets, literal, prose
 from views.pages.pipeline.state import PipelineState
+from views.shell.controls.choose import choose
 from views.state.session import select, state
 from views.worker.connection import ask
 from views.worker.program import sizes_of
@@ -124,12 +125,14 @@ def _choose_entry(known: RecordedInputs) -> None:
         return
     if len(known.entries) < 2:
         return
-    st.session_state["pipeline.entry"] = known.entry
-
-    def picked() -> None:
-        select(recorded_entry=st.session_state["pipeline.entry"], recorded_sizes="")
-
-    st.selectbox("Function", known.entries, key="pipeline.entry", on_change=picked)
+    choose(
+        "Function",
+        known.entries,
+        known.entry,
+        lambda entry: select(recorded_entry=entry, recorded_sizes=""),
+        key="pipeline.entry",
+        label_visibility="visible",
+    )
 
 
 def _list_parameters(known: RecordedInputs) -> None:

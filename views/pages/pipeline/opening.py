@@ -15,6 +15,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.replies import RecordedView
 from relax_core.present.escape import bold, bullets, file_name, literal, prose, visible
+from views.shell.controls.choose import choose
 from views.shell.failures import show_reason
 from views.state.session import select
 from views.worker.connection import ask
@@ -57,19 +58,14 @@ def _known() -> dict[str, str]:
 def choose_recording(chosen: str) -> None:
     """Choose what is open, or upload it."""
     known = _known()
-    st.session_state["pipeline.recording"] = chosen if chosen in known else None
-
-    def picked() -> None:
-        open_recording(st.session_state["pipeline.recording"] or "")
-
-    st.selectbox(
+    choose(
         "Recording",
         tuple(known),
+        chosen,
+        open_recording,
         key="pipeline.recording",
         format_func=known.__getitem__,
-        on_change=picked,
         placeholder="Recording",
-        label_visibility="collapsed",
         width=250,
     )
 

@@ -41,6 +41,7 @@ from views.pages.pipeline.opening import choose_recording, offer_recordings, sho
 from views.pages.pipeline.results import culprits, marked, results_by_position
 from views.pages.pipeline.state import VIEWS, PipelineState
 from views.pages.pipeline.verdict import line_of, offer_links, offer_reproducer, show_verdict
+from views.shell.controls.choose import choose
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import stacked_height
@@ -142,29 +143,29 @@ def _show_stages(view: RecordedView, right: int, found: Bisection | Failure | No
     )
 
 
+def _show_side(name: str, left: int, right: int, chosen: int) -> None:
+    """Show another stage on one side."""
+    against, stage = (chosen, right) if name == "A" else (left, chosen)
+    select(against=against, recorded_stage=stage, recorded_line="")
+
+
 def _choose_sides(view: RecordedView, left: int, right: int) -> None:
     """Choose any two stages, and look for a name in all of them."""
     stages = view.pipeline.stages
-    st.session_state["pipeline.a"] = left
-    st.session_state["pipeline.b"] = right
     st.session_state["pipeline.sought"] = state(PipelineState).sought
-
-    def picked() -> None:
-        chosen_left, chosen_right = st.session_state["pipeline.a"], st.session_state["pipeline.b"]
-        select(against=chosen_left, recorded_stage=chosen_right, recorded_line="")
 
     def sought() -> None:
         select(sought=st.session_state["pipeline.sought"])
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="pipeline.sides"):
-        for name, key in (("A", "pipeline.a"), ("B", "pipeline.b")):
-            st.selectbox(
+        for name, shown in (("A", left), ("B", right)):
+            choose(
                 literal(f"Stage {name}"),
                 tuple(stage.index for stage in stages),
-                key=key,
+                shown,
+                partial(_show_side, name, left, right),
+                key=f"pipeline.{name.lower()}",
                 format_func=partial(_named, name, stages),
-                on_change=picked,
-                label_visibility="collapsed",
                 width=165,
             )
         st.button("⇄", key="pipeline.swap", help="Swap A and B", on_click=_swap, args=(left, right))

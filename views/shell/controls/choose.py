@@ -22,7 +22,7 @@ def choose(
     label: str,
     options: Sequence[T],
     chosen: T | None,
-    picked: Callable[[T], None],
+    picked: Callable[[T], object],
     *,
     key: str,
     **look: Unpack[Look],
