@@ -5,11 +5,14 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import TracebackType
 
 ROOT = Path(__file__).resolve().parent.parent
 _GRACE_SECONDS = 10
+_START_SECONDS = 60
+_LOOK_SECONDS = 0.1
 
 
 class DaskCluster:
@@ -39,8 +42,13 @@ class DaskCluster:
         return len(self._workers)
 
     def start_scheduler(self) -> None:
-        """Start the scheduler, at the same address as before."""
+        """Start the scheduler, at the same address as before, and wait until it answers."""
         self._scheduler = _started("dask_scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-show")
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no scheduler answers at {self.address}")
+            time.sleep(_LOOK_SECONDS)
 
     def start_workers(self, count: int) -> None:
         """Start so many more workers."""
@@ -59,6 +67,13 @@ class DaskCluster:
             self._scheduler.send_signal(signal.SIGKILL)
             self._scheduler.wait(_GRACE_SECONDS)
             self._scheduler = None
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=1):
+                return True
+        except OSError:
+            return False
 
 
 def _started(module: str, *arguments: str) -> subprocess.Popen[bytes]:

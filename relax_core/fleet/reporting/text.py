@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from relax_core.diagnostics import plural
-from relax_core.fleet.campaign import Cell, Matrix, State
+from relax_core.fleet.campaign import NOT_DONE, Cell, Matrix, State
 from relax_core.fleet.jobs import Result
 from relax_core.present.escape import visible
 
@@ -23,7 +23,7 @@ class CellRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def to_text(matrix: Matrix, *, shows_all: bool = False) -> str:
-    """Write the rows of the modules that did not pass in all columns, or of all, and the sums."""
+    """Write the rows of the modules that were done and did not pass in all columns, or of all, and the sums."""
     rows = [row for row in matrix.rows() if shows_all or any(_is_shown(cell) for cell in row)]
     width = max((len(visible(row[0].name)) for row in rows), default=0)
     lines = [line for row in rows for line in _lines(row, width)]
@@ -72,7 +72,7 @@ def sentence(cell: Cell) -> str:
 
 
 def _is_shown(cell: Cell) -> bool:
-    return cell.state != "passed" or bool(cell.change)
+    return cell.state not in ("passed", NOT_DONE) or bool(cell.change)
 
 
 def _lines(row: tuple[Cell, ...], width: int) -> Iterator[str]:
