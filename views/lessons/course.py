@@ -14,6 +14,7 @@ from relax_core.present.escape import bold, literal, prose
 from views.lessons.keeping import keep, progress
 from views.lessons.names import offer_names
 from views.lessons.steps import ask_for_step, first_open, problem
+from views.shell.controls.sheet import sheet
 from views.shell.navigation import open_page
 from views.worker.connection import client
 
@@ -105,4 +106,4 @@ def _read_codes(lessons: list[Lesson]) -> None:
             points = {item.title: score(item, found.progress) for item in begun}
             rows.append({"Name": found.name, "Points": sum(points.values()), **points})
         if rows:
-            st.dataframe(rows, hide_index=True, key="learn.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+            sheet(rows, key="learn.table", name="points")

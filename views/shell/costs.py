@@ -6,6 +6,7 @@ import streamlit as st
 
 from relax_core.engine.replies import COST_FIGURES, CostsView
 from relax_core.present.escape import literal, prose, table
+from views.shell.controls.sheet import sheet
 
 WHAT_IS_COUNTED: Final = (
     "Operations are those on values, bytes those that operators and kernels read and write, the peak what results and "
@@ -24,7 +25,7 @@ def show_costs_table(view: CostsView, key: str) -> None:
     heads = ("Stage", *(head for head, _ in COST_FIGURES))
     figures = [dict(zip(heads, row.cells(), strict=True)) for row in view.rows]
     right = {head: st.column_config.TextColumn(alignment="right") for head in heads[1:]}
-    st.dataframe(figures, hide_index=True, key=f"{key}.table", column_config=right)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    sheet(figures, key=f"{key}.table", name="costs", columns=right)
     st.caption(WHAT_IS_COUNTED)
     noted = [(f"{row.index} {row.name}", "; ".join(row.notes())) for row in view.rows if any(row.notes())]
     if noted:

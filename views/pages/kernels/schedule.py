@@ -13,6 +13,7 @@ from relax_core.present.escape import file_name, literal, prose
 from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable, TvmRung, duration
 from views.pages.kernels.state import KernelsState
 from views.shell.controls.choose import choose
+from views.shell.controls.sheet import sheet
 from views.shell.failures import show_failure, show_problems
 from views.shell.heights import pane_height
 from views.state.session import select, state
@@ -129,7 +130,7 @@ def _show(found: ScheduleTable) -> None:
         added = (*map(_their_cells, theirs.rungs), ("", ""))
         heads, cells = (*heads, *_THEIR_HEADS), [(*row, *more) for row, more in zip(cells, added, strict=True)]
     rows = [dict(zip(heads, row, strict=True)) for row in cells]
-    st.dataframe(rows, hide_index=True, key="kernels.schedule.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    sheet(rows, key="kernels.schedule.table", name=f"{file_name(found.kernel)}_steps")
     if theirs is not None:
         st.caption(prose(theirs.problem or _THEIR_WORDS.format(theirs.version)))
     text, name = found.to_text(), f"{file_name(found.kernel)}_rungs.txt"

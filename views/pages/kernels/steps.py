@@ -6,11 +6,12 @@ import streamlit as st
 
 from relax_core.diagnostics import plural
 from relax_core.engine.protocol import Failure, PlansOf, StepCostsOf
-from relax_core.present.escape import literal, prose
+from relax_core.present.escape import file_name, literal, prose
 from relax_core.present.kernel_models import KernelPlans, KernelView, StepTable, duration
 from views.pages.kernels.schedule import choose_schedule
 from views.pages.kernels.state import KernelsState
 from views.shell.controls.choose import choose
+from views.shell.controls.sheet import sheet
 from views.shell.failures import show_failure
 from views.shell.heights import pane_height
 from views.state.session import select, state
@@ -129,6 +130,6 @@ def _show_table(found: StepTable) -> None:
         dict(zip(_HEADS, (row.name, duration(row.seconds).strip(), f"{row.factor:.2f}", row.words), strict=True))
         for row in found.rows
     ]
-    st.dataframe(rows, hide_index=True, key="kernels.steps.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    sheet(rows, key="kernels.steps.table", name=f"{file_name(found.kernel)}_steps")
     text, name = found.to_text(), f"{found.kernel}_steps.txt"
     st.download_button("Table", text, name, key="kernels.steps.save", on_click="ignore")

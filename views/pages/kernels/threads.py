@@ -11,6 +11,7 @@ from relax_core.engine.protocol import Failure, Program
 from relax_core.engine.replies import AccessRow, Simulation
 from relax_core.present.escape import literal, prose, sentence
 from views.pages.kernels.state import KernelsState
+from views.shell.controls.sheet import sheet
 from views.shell.failures import show_failure, show_problems
 from views.shell.navigation import open_page
 from views.state.session import select, state
@@ -52,7 +53,7 @@ def show_threads(program: Program, why: str = "") -> None:
         show_problems(tuple(item for item in found.problems if item not in notes))
         if found.accesses:
             rows = [dict(zip(_HEADS, _cells(item), strict=True)) for item in found.accesses]
-            st.dataframe(rows, hide_index=True, key="kernels.accesses")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+            sheet(rows, key="kernels.accesses", name="accesses")
             st.caption(
                 "Counted in the first block of each launch: best are one word of a bank at once, and few sectors."
             )

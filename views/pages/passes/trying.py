@@ -10,6 +10,7 @@ from relax_core.engine.replies import EffectsView
 from relax_core.present.escape import bold, literal, table
 from views.pages.passes.state import PassesState
 from views.pages.passes.verifying import passed_program
+from views.shell.controls.sheet import sheet
 from views.shell.failures import show_failure
 from views.state.session import select, state
 from views.worker.connection import ask, run_again
@@ -56,10 +57,10 @@ def _show(view: EffectsView) -> None:
             }
             for row in changing
         ]
-        st.dataframe(rows, hide_index=True, key="passes.effects.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+        sheet(rows, key="passes.effects.table", name="effects")
     if view.pairs:
         st.caption("Both orders of two passes: = the same module, ≠ another one, ✕ one refuses what the other made")
-        st.dataframe(_matrix(view), hide_index=True, key="passes.effects.orders")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+        sheet(_matrix(view), key="passes.effects.orders", name="orders")
     refusing = [row for row in view.rows if row.effect in ("refuses", "breaks")]
     if refusing:
         with st.expander(literal(f"Why not {plural(len(refusing), 'other')}")):

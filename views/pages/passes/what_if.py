@@ -13,6 +13,7 @@ from relax_core.engine.replies import COST_FIGURES
 from relax_core.present.escape import badge, prose
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.state import PassesState
+from views.shell.controls.sheet import sheet
 from views.shell.failures import show_failure
 from views.state.session import select, state
 from views.state.shared import ProgramState
@@ -83,4 +84,4 @@ def _show_figures(before: Program, now: Program) -> None:
             rows.setdefault(head, {})[side] = costs.rows[-1].figure(name)
     shown = [{"": name, **sides} for name, sides in rows.items()]
     right = {side: st.column_config.TextColumn(alignment="right") for side in ("Before", "Now")}
-    st.dataframe(shown, hide_index=True, key="passes.what_if.table", column_config=right)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    sheet(shown, key="passes.what_if.table", name="figures", columns=right)

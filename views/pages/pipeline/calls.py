@@ -18,6 +18,7 @@ from relax_core.present.escape import badge, bullets, literal, prose
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
 from views.shell.controls.choose import choose
+from views.shell.controls.sheet import sheet
 from views.state.session import select, state
 from views.worker.connection import ask
 
@@ -40,7 +41,7 @@ def show_calls(view: RecordedView, parcel: Parcel) -> None:
         _offer_more(view, found, number)
         rows = list(_rows(found))
         distances = {name: st.column_config.NumberColumn(format="localized") for name in _DISTANCES}
-        st.dataframe(rows, hide_index=True, column_config=distances, placeholder="", key="pipeline.calls.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+        sheet(rows, key="pipeline.calls.table", name="calls", columns=distances)
         if len(found.rows) > len(rows):
             st.caption(literal(f"The first {len(rows):,} of {len(found.rows):,} calls are listed; the file has all."))
 

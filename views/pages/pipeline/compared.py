@@ -24,6 +24,7 @@ from relax_core.present.escape import badge, literal, prose
 from relax_core.present.models import Diff, Graph
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
+from views.shell.controls.sheet import sheet
 from views.shell.selecting import on_graph, shown_side
 from views.state.session import opened_groups, reach, select, state
 from views.widgets.diff.component import diff
@@ -128,7 +129,7 @@ def show_functions(parcel: Parcel, left: int, right: int) -> None:
         rows = [_row(row) for row in listed.rows]
         # A column that says nothing is none.
         columns = [name for name in _row(listed.rows[0]) if any(row[name] for row in rows)] if rows else []
-        st.dataframe([{name: row[name] for name in columns} for row in rows], hide_index=True, key="pipeline.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+        sheet([{name: row[name] for name in columns} for row in rows], key="pipeline.table", name="functions")
 
 
 def _row(row: FunctionRow) -> dict[str, object]:

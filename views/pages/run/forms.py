@@ -1,6 +1,5 @@
 """The forms in the bar of the Run page: arithmetic, the values of bindings, and where the time goes."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -15,6 +14,7 @@ from relax_core.present.escape import bold, file_name, literal, prose
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
 from views.pages.run.program import given_program
+from views.shell.controls.sheet import sheet
 from views.shell.failures import show_reason
 from views.state.session import select, state
 from views.state.shared import ProgramState
@@ -68,7 +68,8 @@ def buffers_form(program: Program) -> None:
         if isinstance(found, Failure):
             show_reason(found, "run.buffers")
         elif found.written:
-            _table([{"buffer": item.name, "before": item.before, "after": item.after} for item in found.written])
+            rows = [{"buffer": item.name, "before": item.before, "after": item.after} for item in found.written]
+            sheet(rows, key="run.buffers.table", name="buffers")
         else:
             st.caption("The run wrote no buffer, or did not reach its end.")
 
@@ -107,7 +108,8 @@ def show_comparison(found: ValuesCompared | Failure, key: str) -> None:
     st.text(found.conclusion)
     apart = [row for row in found.rows if row.verdict != "same" or row.largest]
     if apart:
-        _table([{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart])
+        rows = [{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart]
+        sheet(rows, key=f"{key}.table", name="differences")
 
 
 @st.dialog("Profile", width="large")
@@ -129,7 +131,11 @@ def _show_profile() -> None:
     ]
     if not any(item.others for item in found.lines):
         rows = [{name: value for name, value in row.items() if name != "with"} for row in rows]
-    _table(rows)
+    columns = {
+        "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+        "µs": st.column_config.NumberColumn(format="%.1f"),
+    }
+    sheet(rows, key="run.profile.table", name="profile", columns=columns)
     text = found.to_text()
     with st.container(horizontal=True, gap="small"):
         st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
@@ -147,11 +153,3 @@ def _offer_timeline() -> None:
         return
     key = "run.timeline.save"
     st.download_button("Download the timeline", found.content, file_name="run.json", key=key, on_click="ignore")
-
-
-def _table(rows: Sequence[Mapping[str, object]]) -> None:
-    columns = {
-        "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
-        "µs": st.column_config.NumberColumn(format="%.1f"),
-    }
-    st.dataframe(rows, hide_index=True, column_config=columns)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here

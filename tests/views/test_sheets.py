@@ -1,0 +1,34 @@
+"""Tables of the pages: the rows that have words, and files that no spreadsheet computes."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from views.shell.controls.sheet import csv_of, rows_with
+
+ROWS = [{"pass": "FuseOps", "line": 12, "words": "Two, fused"}, {"pass": "=cmd()", "line": -3, "words": "-1.5"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"), [("", [12, -3]), ("fuse two", [12]), ("-3", [-3]), ("fuse -3", [])], ids=str
+)
+def test_rows_are_filtered_by_words_anywhere(words: str, lines: list[int]) -> None:
+    assert [row["line"] for row in rows_with(ROWS, words)] == lines
+
+
+def test_a_file_of_a_table_holds_no_formula() -> None:
+    assert csv_of(ROWS) == 'pass,line,words\nFuseOps,12,"Two, fused"\n\'=cmd(),-3,-1.5\n'
+
+
+def test_a_table_shows_the_rows_that_the_filter_leaves() -> None:
+    app = AppTest.from_string(
+        "from views.shell.controls.sheet import sheet\n"
+        "sheet([{'number': at} for at in range(20)], key='t', name='n')\n"
+        "sheet([{'few': 1}], key='few', name='n')\n"
+    ).run()
+    app.text_input(key="t.filter").set_value("19").run()
+    tables: list[Any] = [table.value for table in app.dataframe]
+    assert [table.to_dict("records") for table in tables] == [[{"number": 19}], [{"few": 1}]]
+    assert [caption.value for caption in app.caption] == ["1 of 20 rows"]
+    assert len(app.text_input) == 1

@@ -1,0 +1,66 @@
+"""Tables of rows: sorted by a click on a head, filtered by words, and saved as CSV."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import streamlit as st
+
+from relax_core.present.escape import literal
+
+Rows = Sequence[Mapping[Any, object]]
+
+_FEW: Final = 8
+"""As many rows are seen at once, and need no filter."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""What a text begins with that a spreadsheet would compute."""
+
+
+def sheet(rows: Rows, *, key: str, name: str, columns: Mapping[str, Any] | None = None) -> None:
+    """Show rows, which have the same keys, as the table `key`; they are saved as `name`.csv.
+
+    `columns` says how columns are written, as Streamlit's `column_config`.
+    """
+    shown = rows
+    if rows:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            if len(rows) > _FEW:
+                shown = _filtered(rows, key)
+            content = csv_of(shown)
+            st.download_button("CSV", content, f"{name}.csv", "text/csv", key=f"{key}.csv", on_click="ignore")
+    st.dataframe(shown, hide_index=True, column_config=columns, placeholder="", key=key)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+
+
+def _filtered(rows: Rows, key: str) -> Rows:
+    words = st.text_input(
+        "Rows with", key=f"{key}.filter", placeholder="Rows with…", label_visibility="collapsed", width=200
+    )
+    shown = rows_with(rows, words)
+    if words.strip():
+        st.caption(literal(f"{len(shown):,} of {len(rows):,} rows"), width="content")
+    return shown
+
+
+def rows_with(rows: Rows, words: str) -> Rows:
+    """Return the rows in which each of the words stands somewhere, in large letters or small ones."""
+    wanted = words.casefold().split()
+    texts = ("\n".join(map(str, row.values())).casefold() for row in rows)
+    return [row for row, text in zip(rows, texts, strict=True) if all(word in text for word in wanted)]
+
+
+def csv_of(rows: Rows) -> str:
+    """Write rows as CSV below their heads; a text that a spreadsheet would take for a formula begins with a quote."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(rows[0] if rows else ())
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return file.getvalue()
+
+
+def _cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) and not _is_number(value) else value
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(",", "").replace(".", "", 1).removeprefix("-").removeprefix("+").isdecimal()
