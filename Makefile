@@ -22,6 +22,10 @@ SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
 # run the test that ended it again and again, or wait for ever where it was the last one.
 PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
+# The packages are installed without bytecode, and tests start hundreds of processes: what one compiled, the next reads,
+# even where the environment says that Python should keep nothing.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test check docs pictures lessons bench clean
 
 run:
