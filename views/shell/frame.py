@@ -19,8 +19,10 @@ from views.shell.finding import go_where_chosen, show_palette
 from views.shell.guide import show_asked, show_help
 from views.shell.sharing import show_sharing
 from views.state.session import (
+    bring_back_edits,
     complaints,
     dismiss_complaints,
+    dropped_edits,
     is_left_out,
     open_sample,
     open_text,
@@ -174,6 +176,11 @@ def _sample_picker() -> None:
     )
     if current.text and current.sample in known:
         st.button("Revert", key="bar.revert", help="Drop the edits", on_click=open_sample, args=(current.sample,))
+    dropped = dropped_edits()
+    if dropped is not None and not current.text:
+        name = visible(dropped.of(ProgramState).sample.rpartition("/")[2])
+        words = literal(f"Bring the edits of {name} back")
+        st.button("Undo", key="bar.undo", help=words, on_click=bring_back_edits)
 
 
 def _label(sample: Sample) -> str:

@@ -25,6 +25,8 @@ _COMPLAINTS = "address.complaints"
 _LINE = "source.line"
 _PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
+# The screen of the text that was dropped last.
+_DROPPED = "dropped"
 # The link that what is too long for the address was kept by, and the values of its screen.
 _LINK = "link"
 
@@ -252,7 +254,8 @@ def line_to_show() -> tuple[int, int]:
 
 
 def open_sample(path: str) -> None:
-    """Open a sample from its start."""
+    """Open a sample from its start; the edits of what is open can be brought back."""
+    _keep_edits()
     show(selection().kept("always").changed(sample=path))
 
 
@@ -261,10 +264,31 @@ def open_text(text: str, *, sample: str = "") -> None:
 
     `sample` is the name of the file that it comes from; without one the text is an edit of what is open.
     """
+    if sample:
+        _keep_edits()
     current = selection()
     sample = whole(sample) or current.of(ProgramState).sample
     # An empty text would mean the unchanged sample.
     show(current.kept("edit").changed(sample=sample, text=whole(text) or "\n"))
+
+
+def _keep_edits() -> None:
+    """Remember the screen of a text that is about to be dropped."""
+    current = selection()
+    if current.of(ProgramState).text:
+        st.session_state[_DROPPED] = current
+
+
+def dropped_edits() -> Selection | None:
+    """Return the screen of the text that was dropped last in this session, until it is brought back."""
+    return st.session_state.get(_DROPPED)
+
+
+def bring_back_edits() -> None:
+    """Look at the text that was dropped last again, as it was looked at then."""
+    dropped = st.session_state.pop(_DROPPED, None)
+    if dropped is not None:
+        show(dropped)
 
 
 def _page() -> str:
