@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from relax_core.fleet.local import LocalFleet
 from relax_core.fleet.versions import tool_version
 
 _FOLDERS = ("relax", "tir", "relay")
+_WAYS = ("pool", "dask", "killed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +75,18 @@ def disturbance(cluster: DaskCluster, count: int) -> Callable[[int], None]:
     return disturb
 
 
-def runs(jobs: tuple[Task, ...], worker_count: int) -> Iterator[FleetRun]:
-    """Carry the jobs out in each of the four ways; the first is that of one process."""
+def runs(jobs: tuple[Task, ...], worker_count: int, ways: Collection[str]) -> Iterator[FleetRun]:
+    """Carry the jobs out in one process, and in those of the other ways that are asked for."""
     yield carried_out("1 process", LocalFleet(1), jobs)
-    yield carried_out(f"{worker_count} processes", LocalFleet(worker_count), jobs)
-    with DaskCluster() as cluster:
-        fleet = _fleet_on(cluster, worker_count)
-        yield carried_out(f"Dask, {worker_count} workers", fleet, jobs)
-    with DaskCluster() as cluster:
-        fleet, disturb = _fleet_on(cluster, worker_count), disturbance(cluster, len(jobs))
-        yield carried_out("the same, a worker and the scheduler killed", fleet, jobs, disturb)
+    if "pool" in ways:
+        yield carried_out(f"{worker_count} processes", LocalFleet(worker_count), jobs)
+    if "dask" in ways:
+        with DaskCluster() as cluster:
+            yield carried_out(f"Dask, {worker_count} workers", _fleet_on(cluster, worker_count), jobs)
+    if "killed" in ways:
+        with DaskCluster() as cluster:
+            fleet, disturb = _fleet_on(cluster, worker_count), disturbance(cluster, len(jobs))
+            yield carried_out("Dask, a worker and the scheduler killed", fleet, jobs, disturb)
 
 
 def _fleet_on(cluster: DaskCluster, worker_count: int) -> ClusterFleet:
@@ -101,12 +104,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.many_modules", description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=1000, metavar="COUNT", help="default: 1000")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="default: 2")
+    ways = "beside one process; default: all"
+    parser.add_argument("--ways", nargs="+", choices=_WAYS, default=_WAYS, metavar="WAY", help=ways)
     options = parser.parse_args()
     os.environ["RELAXSCOPE_CACHE"] = "off"
     jobs = tasks(options.count)
     is_alike = True
     first: FleetRun | None = None
-    for run in runs(jobs, options.workers):
+    for run in runs(jobs, options.workers, options.ways):
         first = first or run
         lost, twice = len(jobs) - len(run.results), run.count - len(run.results)
         other = sum(run.results.get(key) != result for key, result in first.results.items())
