@@ -10,7 +10,7 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from relax_core.engine.inputs import write_members
 from tests.browser import rest
-from tests.views.pages import opened
+from tests.views.pages import arrive, opened
 from tests.views.test_run_options import run_of, said
 from views.state.address import read_address, to_address
 from views.state.inputs import InputSet, set_named, set_of, sets_in, with_set, without_set
@@ -49,6 +49,12 @@ def test_a_set_for_other_parameters_is_offered_only_while_it_is_chosen() -> None
     app = opened("run", screen(sample="mine.py", text=TEXT, input_sets=sets, fed="other"))
     assert app.selectbox(key="run.set").options == ["Made up", "own", "other"]
     assert "These inputs are for" in said(app)
+    # Another program has no sets in its address; what this session had fits wherever the parameters are the same.
+    arrive(app, to_address(screen(sample="another.py", text=TEXT.replace("abs", "exp"))))
+    assert app.selectbox(key="run.set").options == ["Made up", "own"]
+    app.selectbox(key="run.set").select("own").run()
+    assert set_named(read_address(dict(app.query_params)).selection.of(ProgramState).input_sets, "own")
+    assert "148" in str(run_of(app)["values"])
 
 
 def test_a_set_is_removed_and_brought_back_as_it_was() -> None:

@@ -1,6 +1,7 @@
 """The form of the inputs on the Run page: made up from a seed, or a named set that files were read for."""
 
 import re
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -45,6 +46,8 @@ _READ: Final = "run.inputs.read"
 """What was last read of files, or why it was not."""
 _REMOVED: Final = "run.inputs.removed"
 """The name of the set that was removed last, and the sets before."""
+_KNOWN: Final = "run.inputs.known"
+"""The sets that this session has had in its addresses, by signature: they outlive the opening of another sample."""
 _FILES: Final = "run.upload"
 _WORDS: Final = "run.vocabulary"
 
@@ -77,19 +80,39 @@ def _enter(entry: str) -> None:
 
 def _choose_set(chosen: ProgramState, source: SourceView, fed: str) -> None:
     """Choose among the sets that fit what runs; one that does not fit is offered while it is chosen."""
-    names = [item.name for item in sets_in(chosen.input_sets) if item.signature == source.signature]
+    names = [item.name for item in sets_in(_known(source.signature))]
     others = [fed] if fed and fed not in names else []
     if names or others:
         options = [_MADE_UP, *names, *others]
-        choose("Inputs", options, fed or _MADE_UP, _feed, key="run.set", label_visibility="visible")
+        picked = partial(_feed, source.signature)
+        choose("Inputs", options, fed or _MADE_UP, picked, key="run.set", label_visibility="visible")
 
 
-def _feed(name: str) -> None:
+def _known(signature: str) -> str:
+    """Return the sets for a signature: those of the address, and those that this session has had in it."""
+    known: dict[str, str] = st.session_state.get(_KNOWN, {})
+    text = known.get(signature, "")
+    for item in sets_in(state(ProgramState).input_sets):
+        text = with_set(text, item) if item.signature == signature else text
+    st.session_state[_KNOWN] = {**known, signature: text}
+    return text
+
+
+def _forget(made: InputSet) -> None:
+    known: dict[str, str] = st.session_state.get(_KNOWN, {})
+    left = without_set(known.get(made.signature, ""), made.name)
+    st.session_state[_KNOWN] = {**known, made.signature: left}
+
+
+def _feed(signature: str, name: str) -> None:
+    current = state(ProgramState)
     if name == _MADE_UP:
-        keep_inputs_for(state(ProgramState).sample, None)
+        keep_inputs_for(current.sample, None)
         name = ""
     st.session_state.pop(_READ, None)
-    select(fed=name, time=-1)
+    made = set_named(_known(signature), name)
+    sets = current.input_sets if made is None else with_set(current.input_sets, made)
+    select(fed=name, input_sets=sets, time=-1)
 
 
 def _made_up(source: SourceView) -> None:
@@ -154,6 +177,9 @@ def _keep(made: InputSet, archive: bytes) -> None:
 
 def _remove(name: str) -> None:
     before = state(ProgramState)
+    made = set_named(before.input_sets, name)
+    if made is not None:
+        _forget(made)
     st.session_state[_REMOVED] = (name, before.input_sets)
     select(input_sets=without_set(before.input_sets, name), fed="", time=-1)
 
@@ -168,6 +194,7 @@ def _bring_back(name: str, sets: str) -> None:
 def _rename(chosen: ProgramState, made: InputSet, name: str) -> None:
     """Give a set another name: what has that name already is replaced."""
     archive = archive_of(made, chosen.sample)
+    _forget(made)
     renamed = InputSet(whole(name), made.signature, made.content, made.link)
     if archive is not None:
         keep_inputs_for(chosen.sample, archive, renamed.name)

@@ -26,16 +26,15 @@ def sheet(rows: Rows, *, key: str, name: str, columns: Mapping[str, Any] | None 
     if rows:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if len(rows) > _FEW:
-                shown = _filtered(rows, key)
+                shown = _filtered(rows, key, name)
             content = csv_of(shown)
             st.download_button("CSV", content, f"{name}.csv", "text/csv", key=f"{key}.csv", on_click="ignore")
     st.dataframe(shown, hide_index=True, column_config=columns, placeholder="", key=key)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
 
 
-def _filtered(rows: Rows, key: str) -> Rows:
-    words = st.text_input(
-        "Rows with", key=f"{key}.filter", placeholder="Rows with…", label_visibility="collapsed", width=200
-    )
+def _filtered(rows: Rows, key: str, name: str) -> Rows:
+    label = literal(f"Rows of {name} with")
+    words = st.text_input(label, key=f"{key}.filter", placeholder="Rows with…", label_visibility="collapsed", width=200)
     shown = rows_with(rows, words)
     if words.strip():
         st.caption(literal(f"{len(shown):,} of {len(rows):,} rows"), width="content")
