@@ -5,6 +5,7 @@ A result is written when it is there, so that a run may end at any time; only th
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -29,23 +30,30 @@ _ROWS: Final = 500
 
 
 class Store:
-    """The file; `path` is made if it is not there."""
+    """The file; `path` is made if it is not there. An earlier one is only read, and stays as it is."""
 
-    def __init__(self, path: str, *, must_exist: bool = False) -> None:
+    def __init__(self, path: str, *, is_earlier: bool = False) -> None:
         """Open it.
 
         Raises:
             FleetError: it is no file of results, or cannot be read or written.
         """
         self._path = path
-        if must_exist and not Path(path).is_file():
+        self._is_earlier = is_earlier
+        if is_earlier and not Path(path).is_file():
             raise FleetError(f"there are no results in {path}: no such file")
         try:
-            # Each statement is a transaction, which the end of this process does not take back. One that ends with the
-            # machine may be lost: to wait for the disk each time would take longer than many a job.
-            self._connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+            self._connection = sqlite3.connect(
+                f"{Path(path).absolute().as_uri()}?mode={'ro' if is_earlier else 'rwc'}",
+                uri=True,
+                timeout=_WAIT_SECONDS,
+                isolation_level=None,
+            )
             self._check_format()
-            self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+            if not is_earlier:
+                # Each statement is a transaction, which the end of this process does not take back. One that ends with
+                # the machine may be lost: to wait for the disk each time would take longer than many a job.
+                self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
         except sqlite3.Error as error:
             raise FleetError(f"{path} cannot be used as a file of results: {error}") from None
 
@@ -58,7 +66,10 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, which then is one file that can be carried elsewhere, unless another run has it open."""
+        if not self._is_earlier:
+            with suppress(sqlite3.OperationalError):
+                self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
 
     def known(self, keys: Iterable[str]) -> dict[str, Result]:
@@ -105,7 +116,7 @@ class Store:
             self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         is_empty = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if application == 0 and is_empty:
+        if application == 0 and is_empty and not self._is_earlier:
             self._connection.executescript(_SCHEMA)
         elif (application, form) != (_APPLICATION, _FORMAT):
             raise FleetError(f"{self._path} is no file of results of this version")

@@ -89,8 +89,11 @@ def test_the_status_is_that_of_the_gravest_outcome(outcomes: tuple[Outcome, ...]
 def test_a_run_is_compared_with_the_latest_one(tmp_path: Path) -> None:
     before = {"text a": Result("failed", "one"), "text b": Result("passed", digest="1"), "text c": Result("failed")}
     run(tmp_path / "s", ScriptedFleet(before))
-    with Store(str(tmp_path / "s"), must_exist=True) as store:
+    written = (tmp_path / "s").read_bytes()
+    with Store(str(tmp_path / "s"), is_earlier=True) as store:
         earlier = store.latest()
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+    assert (tmp_path / "s").read_bytes() == written
     cells = tuple(replace(item, earlier=earlier.get((item.name, item.command))) for item in FOUR)
     now = {"text a": Result("failed", "two"), "text b": Result("passed", digest="2"), "text d": Result("limit")}
     matrix = Campaign(ScriptedFleet(now), VERSION).carry_out(cells)
@@ -108,4 +111,11 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FleetError, match=r"text cannot be used as a file of results: file is not a database"):
         Store(str(tmp_path / "text"))
     with pytest.raises(FleetError, match="no such file"):
-        Store(str(tmp_path / "none"), must_exist=True)
+        Store(str(tmp_path / "none"), is_earlier=True)
+
+
+def test_an_earlier_file_is_read_while_a_run_writes_it(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "s #1")) as writing:
+        Campaign(ScriptedFleet(), VERSION, writing).carry_out(FOUR)
+        with Store(str(tmp_path / "s #1"), is_earlier=True) as reading:
+            assert {name for name, _ in reading.latest()} == {"a.py", "b.py", "c.py", "d.py"}

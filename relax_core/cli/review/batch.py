@@ -129,7 +129,7 @@ def _batch(_engine: Engine, options: argparse.Namespace) -> int:
 def _earlier(file: str | None) -> Mapping[tuple[str, str], Result]:
     if file is None:
         return {}
-    with Store(file, must_exist=True) as store:
+    with Store(file, is_earlier=True) as store:
         return store.latest()
 
 
