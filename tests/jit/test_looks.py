@@ -119,6 +119,20 @@ def _any_rows(value: str) -> str:
 """
 
 
+def _any_columns(value: str) -> str:
+    return f"""def f(a: T.handle, b: T.handle, c: T.handle):
+    n = T.int64()
+    m = T.int64()
+    A = T.match_buffer(a, (1, n))
+    B = T.match_buffer(b, (m,))
+    C = T.match_buffer(c, (n,))
+    for i, j in T.grid(n, m):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            C[vi] = C[vi] + T.if_then_else(vi < vj, {value}, T.float32(1))
+"""
+
+
 ANY_PIECES = """def f(a: T.handle, b: T.handle, c: T.handle):
     n = T.int64()
     m = T.int64()
@@ -150,6 +164,11 @@ CASES = {
     "a long loop of any sizes inside": Case(ANY_NEST, frozenset(), sizes=(8, 7, LONG)),
     "rows of any number": Case(_any_rows("B[vi, vj]"), frozenset(("rows_any",)), sizes=(LONG, 32)),
     "rows of any length": Case(_any_rows("A[vi, 0] * A[vi, 1]"), frozenset(("rows_any",)), sizes=(9, LONG)),
+    "columns of any length": Case(_any_columns("A[vj * 0, vi]"), frozenset(("columns_any",)), sizes=(33, LONG)),
+    "columns of any number": Case(_any_columns("A[vj * 0, vi]"), frozenset(("columns_any",)), sizes=(LONG, 9)),
+    "windows of any number": Case(
+        _any_columns("A[vj * 0, vi]").replace("(n, m)", "(n, 3)"), frozenset(("columns_any",)), sizes=(LONG, 9)
+    ),
     "pieces of any sizes": Case(ANY_PIECES, frozenset(("split_any",)), sizes=(8, LONG, 8)),
     "a padded operand with a long sum": Case(_padded(LONG, 1), frozenset(("accumulate",))),
     "a padded operand": Case(_padded(1, LONG), frozenset(("tile",))),

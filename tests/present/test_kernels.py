@@ -56,7 +56,7 @@ def test_the_words_are_those_of_the_text(session: Session) -> None:
     assert [item for item in words if item.startswith("Loops")] == [
         f"Loops over `i0{end}` and `j0{end}`" for end in ("", "_1", "_2")
     ]
-    assert "Block `total`" in words
+    assert "Block `largest`" in words
     assert "The reduction starts: `largest[i] = X[i, 0]`" in words
     assert "Store: `Y[i_2, j_2] = T.exp(X[i_2, j_2] - largest[i_2]) / total[i_2]`" in words
 

@@ -24,6 +24,7 @@ from relax_core.jit.transforms.loops.parallel import PARALLEL
 from relax_core.jit.transforms.loops.split import SPLIT
 from relax_core.jit.transforms.loops.split_any import SPLIT_ANY
 from relax_core.jit.transforms.reductions.columns import COLUMNS
+from relax_core.jit.transforms.reductions.columns_any import COLUMNS_ANY
 from relax_core.jit.transforms.reductions.lanes import LANES
 from relax_core.jit.transforms.reductions.rows import ROWS
 from relax_core.jit.transforms.reductions.rows_any import ROWS_ANY
@@ -40,6 +41,7 @@ TRANSFORMS: tuple[Transform, ...] = (
     LANES,
     ROWS,
     ROWS_ANY,
+    COLUMNS_ANY,
     TRANSPOSE,
     COPY,
     COLLAPSE,

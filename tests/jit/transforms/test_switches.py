@@ -140,6 +140,21 @@ for i0, i1 in T.grid(n, m):
         o[v0] = o[v0] + A[v0, v1]""",
         )
     ),
+    "columns_any": Case(
+        _each(
+            "a: T.handle, b: T.handle",
+            """n = T.int64()
+m = T.int64()
+A = T.match_buffer(a, (n, m), "float32")
+o = T.match_buffer(b, (m,), "float32")
+for i0, i1 in T.grid(m, n):
+    with T.block("b"):
+        v0, v1 = T.axis.remap("SR", [i0, i1])
+        with T.init():
+            o[v0] = T.float32(0)
+        o[v0] = o[v0] + T.if_then_else(v0 < v1, A[v1, v0], T.float32(2))""",
+        )
+    ),
     "transpose": Case(_each(FLAT, "for i, j in T.grid(64, 64):\n    o[i * 64 + j] = A[j, i]")),
     "copy": Case(
         _each(

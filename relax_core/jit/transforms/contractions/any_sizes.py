@@ -72,7 +72,12 @@ def plan_any_sizes(state: State, loop: For) -> Plan | Refusal | None:
     names = f"lanes along `{product.columns.var.name}`"
     reason = f"tiles of {rows} by {VECTORS} x {lanes}, {names}; a row or a vector at a time of what is left"
     code = ProductCode(state, product, shape)
-    return Plan(reason, code.emit, lambda: (told(product.loops, product.found.update, product.init, shape),), loop)
+    return Plan(
+        reason,
+        code.emit,
+        lambda: (told(product.loops[:-1], (product.terms,), product.found.update, product.init, shape),),
+        loop,
+    )
 
 
 # Why the bits stay: lanes and rows run along axes that are indices of the output by themselves, so that each element
@@ -107,6 +112,7 @@ def _read(state: State, loop: For) -> Product | str | None:
     if init is not None and not (isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm)):
         return "its initial value is no constant"
     store = substituted(found.update, bound)
+    state.provenance.origin.setdefault(store, state.provenance.origin.get(found.update, found.update))
     again = accumulation(store)
     assert again is not None, "variables are replaced by others"
     scalar = state.scalar_of(store.buffer)
@@ -128,19 +134,19 @@ def _is_size(state: State, extent: PrimExpr) -> bool:
     return is_plain and state.bounds.interval(extent).low >= 0
 
 
-def bound_loops(block: Block | None, loops: Sequence[For]) -> dict[PrimVar, PrimExpr] | str:
-    """Return the loop variables that those of a block stand for."""
+def bound_loops(block: Block | None, loops: Sequence[For], reduced: int = 1) -> dict[PrimVar, PrimExpr] | str:
+    """Return the loop variables that those of a block stand for; it reduces over the `reduced` innermost loops."""
     if block is None:
         return {}
     if block.predicate is not None or block.matches or block.alloc_buffers:
         return "the block has a predicate or buffers of its own"
     found: dict[PrimVar, PrimExpr] = {}
-    inner = loops[-1].var
+    inner = {item.var for item in loops[len(loops) - reduced :]}
     for item in block.iter_vars:
         if item.start is not None or not isinstance(item.binding, PrimVar) or item.binding.dtype != item.var.dtype:
             return f"the block's variable `{item.var.name}` is no loop variable"
-        if (item.kind == "reduce") != (item.binding is inner):
-            return "the innermost loop is not the only reduction"
+        if (item.kind == "reduce") != (item.binding in inner):
+            return "the innermost loops are not all that it reduces over"
         found[item.var] = item.binding
     return found
 

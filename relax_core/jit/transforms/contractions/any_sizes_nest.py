@@ -9,9 +9,14 @@ from relax_core.ir.tir import BufferLoad, BufferStore, For, IfThenElse, Stmt
 from relax_core.jit.transforms.plan_nest import holding, local, over, plus, store, substituted, times
 
 
-def told(loops: Sequence[For], update: BufferStore, init: PrimExpr | None, shape: tuple[int, int, int]) -> Stmt:
-    """Return tiles of `shape`, which is (rows, vectors, lanes), over the loops of a product, the terms innermost."""
-    *outer, terms = loops
+def told(
+    outer: Sequence[For],
+    terms: Sequence[For],
+    update: BufferStore,
+    init: PrimExpr | None,
+    shape: tuple[int, int, int],
+) -> Stmt:
+    """Return tiles of `shape`, which is (rows, vectors, lanes), over loops of outputs around those of terms."""
     columns = outer[-1]
     width = shape[1] * shape[2]
     rows = outer[0] if len(outer) == 2 else None
@@ -35,26 +40,36 @@ def told(loops: Sequence[For], update: BufferStore, init: PrimExpr | None, shape
             return over("row", shape[0], lanes, "unroll", columns.var.dtype if rows is None else rows.var.dtype)
 
         def added(at: dict[PrimVar, PrimExpr], total: BufferLoad) -> Stmt:
-            def instead(item: Node) -> Node | None:
-                """Rule: the element that is updated -> its sum."""
-                return total if isinstance(item, BufferLoad) and item.buffer is update.buffer else None
-
-            return store(total, substituted(rewrite(update.value, instead, log=RewriteLog()), at))
+            return store(total, substituted(value_with(update, total), at))
 
         start = each(lambda at, total: store(total, substituted(element, at) if init is None else init))
         end = each(lambda at, total: store(substituted(element, at), total))
-        loop = For(terms.var, terms.start, terms.extent, each(added))
-        return holding("tile", (sums,), start, loop, end)
-
-    def blocks(loop: For, size: int, name: str, body: Callable[[PrimExpr], Stmt]) -> Stmt:
-        dtype = loop.var.dtype
-        number = PrimVar(name, dtype)
-        count = binary("//", binary("+", loop.extent, const(size - 1, dtype)), const(size, dtype))
-        return For(number, IntImm(0, dtype), count, body(times(number, size)))
+        loops = each(added)
+        for item in reversed(terms):
+            loops = For(item.var, item.start, item.extent, loops)
+        return holding("tile", (sums,), start, loops, end)
 
     def across(places: dict[PrimVar, PrimExpr]) -> Stmt:
-        return blocks(columns, width, "columns", lambda first: tile({**places, columns.var: first}))
+        return in_blocks(columns, width, "columns", lambda first: tile({**places, columns.var: first}))
 
     if rows is None:
         return across({})
-    return blocks(rows, shape[0], "rows", lambda first: across({rows.var: first}))
+    return in_blocks(rows, shape[0], "rows", lambda first: across({rows.var: first}))
+
+
+def in_blocks(loop: For, size: int, name: str, body: Callable[[PrimExpr], Stmt]) -> Stmt:
+    """Return a loop over blocks of so many iterations; `body` is given the first of each."""
+    dtype = loop.var.dtype
+    number = PrimVar(name, dtype)
+    count = binary("//", binary("+", loop.extent, const(size - 1, dtype)), const(size, dtype))
+    return For(number, IntImm(0, dtype), count, body(times(number, size)))
+
+
+def value_with(update: BufferStore, total: BufferLoad) -> PrimExpr:
+    """Return the value of an update, with a total for the element that it updates."""
+
+    def instead(item: Node) -> Node | None:
+        """Rule: the element that is updated -> its total."""
+        return total if isinstance(item, BufferLoad) and item.buffer is update.buffer else None
+
+    return rewrite(update.value, instead, log=RewriteLog())

@@ -112,6 +112,7 @@ def _read(state: State, loop: For) -> AnyRows | str | None:
     if init is not None and not (isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm)):
         return "its initial value is no constant"
     store = substituted(found.update, bound)
+    state.provenance.origin.setdefault(store, state.provenance.origin.get(found.update, found.update))
     again = accumulation(store)
     assert again is not None, "variables are replaced by others"
     if isinstance(init, BufferStore) and substituted(init, bound).indices != store.indices:

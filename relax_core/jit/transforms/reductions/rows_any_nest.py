@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from relax_core.ir.node import Node
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, binary, const
-from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
+from relax_core.ir.prim import PrimExpr, PrimVar, binary, const
 from relax_core.ir.tir import BufferLoad, BufferStore, For, Stmt
-from relax_core.jit.transforms.plan_nest import holding, local, over, plus, store, substituted, times
+from relax_core.jit.transforms.contractions.any_sizes_nest import in_blocks, value_with
+from relax_core.jit.transforms.plan_nest import holding, local, over, plus, store, substituted
 
 
 def told(rows: For, terms: For, update: BufferStore, init: PrimExpr | None, lanes: int) -> Stmt:
@@ -14,29 +13,26 @@ def told(rows: For, terms: For, update: BufferStore, init: PrimExpr | None, lane
     dtype = rows.var.dtype
     totals = local("totals", (lanes,), update.buffer.dtype)
     element = BufferLoad(update.buffer, update.indices)
-    number = PrimVar("rows", dtype)
 
-    def each(body: Callable[[dict[PrimVar, PrimExpr], BufferLoad], Stmt]) -> Stmt:
-        def lane(at: PrimExpr) -> Stmt:
-            last = binary("-", rows.extent, const(1, dtype))
-            row = binary("min", plus(times(number, lanes), at), last)
-            return body({rows.var: row}, BufferLoad(totals, (at,)))
+    def block(first: PrimExpr) -> Stmt:
+        def each(body: Callable[[dict[PrimVar, PrimExpr], BufferLoad], Stmt]) -> Stmt:
+            def lane(at: PrimExpr) -> Stmt:
+                row = binary("min", plus(first, at), binary("-", rows.extent, const(1, dtype)))
+                return body({rows.var: row}, BufferLoad(totals, (at,)))
 
-        return over("lane", lanes, lane, "vectorized", dtype)
+            return over("lane", lanes, lane, "vectorized", dtype)
 
-    def added(at: dict[PrimVar, PrimExpr], total: BufferLoad) -> Stmt:
-        def instead(item: Node) -> Node | None:
-            """Rule: the element that is updated -> its total."""
-            return total if isinstance(item, BufferLoad) and item.buffer is update.buffer else None
+        return holding(
+            "rows",
+            (totals,),
+            each(lambda at, total: store(total, substituted(element, at) if init is None else init)),
+            For(
+                terms.var,
+                terms.start,
+                terms.extent,
+                each(lambda at, total: store(total, substituted(value_with(update, total), at))),
+            ),
+            each(lambda at, total: store(substituted(element, at), total)),
+        )
 
-        return store(total, substituted(rewrite(update.value, instead, log=RewriteLog()), at))
-
-    block = holding(
-        "rows",
-        (totals,),
-        each(lambda at, total: store(total, substituted(element, at) if init is None else init)),
-        For(terms.var, terms.start, terms.extent, each(added)),
-        each(lambda at, total: store(substituted(element, at), total)),
-    )
-    count = binary("//", binary("+", rows.extent, const(lanes - 1, dtype)), const(lanes, dtype))
-    return For(number, IntImm(0, dtype), count, block)
+    return in_blocks(rows, lanes, "rows", block)
