@@ -58,7 +58,7 @@ PIPELINES: Final[Mapping[Pipeline, Passes]] = MappingProxyType(
 _FORM_OF: Final[Mapping[str, Form]] = MappingProxyType(
     {
         **dict.fromkeys(("tile", "columns", "rows", "transpose", "copy", "gather"), "written"),
-        **dict.fromkeys(("collapse", "tile_any"), "even"),
+        **dict.fromkeys(("collapse", "tile_any", "rows_any", "columns_any"), "even"),
         **dict.fromkeys(("split", "split_any", "hoist", "accumulate", "guard", "fuse", "parallel"), "around"),
     }
 )
