@@ -198,7 +198,7 @@ SESSION_LIMITS = Limits(events=100_000, depth=200, seconds=20.0)
 
 
 @given(forms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_stages_are_judged_as_their_values_say(found: tuple[Small, ...]) -> None:
     # The first form gives the arguments: one that takes others is compared with nothing.
     first, *others = found

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
@@ -33,6 +33,7 @@ def unary(expression: str, shape: str, dtype: str = "float32") -> str:
 """
 
 
+@settings(max_examples=15)  # each lowers a module
 @given(m=SIZES, k=SIZES, n=SIZES)
 def test_a_matmul_is_a_product_and_a_sum_for_each_triple(m: int, k: int, n: int) -> None:
     body = f"""

@@ -20,6 +20,7 @@ from relax_core.engine.session import Session
 
 PIXELS = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
 """A picture of 3 × 2 pixels: `(H, W, C)`."""
+ENGINE = Session()
 
 
 def program(**types: str) -> Program:
@@ -34,14 +35,14 @@ def png(pixels: Any = PIXELS, **options: Any) -> bytes:
 
 
 def read(asked: Program, *files: InputFile, vocabulary: str = "") -> ReadInputs:
-    found = Session().request(InputsOf(asked, files, vocabulary.encode()))
+    found = ENGINE.request(InputsOf(asked, files, vocabulary.encode()))
     assert isinstance(found, ReadInputs), found
     return found
 
 
 def refused(asked: Program, *files: InputFile, vocabulary: str = "") -> tuple[str, str, int]:
     """Return the code, the message and the line of the reason why files are not read."""
-    found = Session().request(InputsOf(asked, files, vocabulary.encode()))
+    found = ENGINE.request(InputsOf(asked, files, vocabulary.encode()))
     assert isinstance(found, Failure)
     (problem,) = found.problems
     return problem.code, problem.message, problem.line
@@ -152,7 +153,7 @@ def test_files_go_to_the_parameters_that_they_are_named_after_or_that_take_them(
 def test_what_has_no_file_is_made_up_of_the_sizes_that_the_files_have() -> None:
     found = read(THREE, InputFile("tokens.txt", b"four"))
     assert [row.value for row in found.rows] == ["(3, 4, 3) float32", "(4,) int32", "(4, 3) float32"]
-    ran = Session().request(Execute(Program(THREE.text, inputs=found.archive)))
+    ran = ENGINE.request(Execute(Program(THREE.text, inputs=found.archive)))
     assert not isinstance(ran, Failure)
     assert not ran.problems
 
@@ -173,7 +174,7 @@ def test_shapes_and_tuples_are_made_up_beside_a_file() -> None:
     asked = program(x='R.Tensor((2, 3), "uint8")', t='R.Tuple(R.Shape(["n"]), R.Tensor(("n",), "float32"))')
     found = read(asked, InputFile("x.png", png(GRAY)))
     assert sorted(read_members(found.archive)) == ["in_0", "in_1_0", "in_1_1"]
-    assert not isinstance(Session().request(Execute(Program(asked.text, inputs=found.archive))), Failure)
+    assert not isinstance(ENGINE.request(Execute(Program(asked.text, inputs=found.archive))), Failure)
 
 
 X = 'R.Tensor((1, 3, 4, 4), "float32")'
@@ -279,5 +280,5 @@ def test_a_damaged_picture_is_a_picture_or_a_diagnostic(data: st.DataObject) -> 
     content = bytearray(png())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(8, len(content) - 1))] = data.draw(st.integers(0, 255))
-    found = Session().request(InputsOf(program(x="R.Tensor(ndim=3)"), (InputFile("x.png", bytes(content)),)))
+    found = ENGINE.request(InputsOf(program(x="R.Tensor(ndim=3)"), (InputFile("x.png", bytes(content)),)))
     assert isinstance(found, ReadInputs) or [item.code for item in found.problems] in (["EN036"], ["EN037"])
