@@ -160,7 +160,7 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="pipeline.sides"):
         for name, shown in (("A", left), ("B", right)):
             choose(
-                literal(f"Stage {name}"),
+                f"Stage {name}",
                 tuple(stage.index for stage in stages),
                 shown,
                 partial(_show_side, name, left, right),

@@ -153,11 +153,11 @@ def _show_set(chosen: ProgramState, source: SourceView, fed: str) -> None:
         st.markdown(bullets(": ".join(filter(None, (row.param, row.file, row.words, row.value))) for row in read.rows))
     with st.container(horizontal=True, gap="xsmall"):
         if archive is not None:
-            words = f"Download {bytes_text(len(archive))}"
+            words = literal(f"Download {bytes_text(len(archive))}")
             st.download_button(words, archive, f"{file_name(fed)}.npz", key="run.inputs.save", on_click="ignore")
         if made is not None and archive is not None and not made.content and not made.link and links_file() is not None:
-            words = f"The address then has these inputs as well: this server keeps them for {days_kept()} days."
-            st.button("Keep", key="run.inputs.keep", help=words, on_click=_keep, args=(made, archive))
+            why = literal(f"The address then has these inputs as well: this server keeps them for {days_kept()} days.")
+            st.button("Keep", key="run.inputs.keep", help=why, on_click=_keep, args=(made, archive))
         if made is not None:
             st.button("Remove", key="run.inputs.remove", on_click=_remove, args=(fed,))
     if made is not None:

@@ -5,6 +5,8 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import streamlit as st
 
+from relax_core.present.escape import literal
+
 T = TypeVar("T")
 
 
@@ -40,4 +42,4 @@ def choose(
             picked(value)
 
     shown: Look = {"label_visibility": "collapsed", **look}
-    st.selectbox(label, options, key=key, on_change=changed, **shown)
+    st.selectbox(literal(label), options, key=key, on_change=changed, **shown)
