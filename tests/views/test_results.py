@@ -124,7 +124,7 @@ def _archive() -> bytes:
 def test_inputs_are_those_of_a_file_until_another_sample_is_opened() -> None:
     chosen = screen(sample="seeds/my_ir_module_corrected.py")
     app = opened("run", chosen)
-    app.session_state["inputs"] = (chosen.of(ProgramState).sample, _archive())
+    app.session_state["inputs"] = {(chosen.of(ProgramState).sample, ""): _archive()}
     app.run()
     assert not app.exception
     _, run = sent_to(app)["relaxscope_stepper"]
