@@ -64,6 +64,8 @@ class Toolchain:
 
     def hold(self, opened: OpenProgram) -> None:
         """Keep a program with what the host has computed of it."""
+        # The first request would find the files new, and drop what is kept.
+        self._pass_files.refresh()
         self._open_programs.remembered(opened.source.program, lambda: opened)
 
     def answer(self, message: AnyRequest, report: Report) -> object:

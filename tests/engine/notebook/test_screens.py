@@ -19,6 +19,7 @@ from relax_core.engine.notebook.stages import StagesScreen
 from relax_core.engine.notebook.still import PAGE_BYTES, Still
 from relax_core.engine.notebook.subject import of_module, of_run, of_stages, of_trace
 from relax_core.engine.notebook.widget import ComponentsWidget
+from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from relax_core.ir.module import IRModule
 from relax_core.present.models import Diff, Graph
 from relax_core.present.running.run_models import Run
@@ -71,7 +72,11 @@ def test_weights_are_left_out_and_a_selection_stays() -> None:
     assert made.commands["node"] == node
 
 
-def test_stages_are_those_of_the_host_passes_of_its_own_among_them() -> None:
+def test_stages_are_those_of_the_host_passes_of_its_own_among_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "more.py").write_text("")
+    monkeypatch.setenv(PASSES_VARIABLE, str(tmp_path / "more.py"))
     ran: list[str] = []
 
     def mine(module: IRModule) -> IRModule:
