@@ -143,6 +143,27 @@ class Engine:
             return Compiled(metadata, compiler.program(source, self._symbols(metadata)), lowered)
         return Compiled(metadata, compiler.compile(request, metadata, source, self._symbols(metadata)), lowered)
 
+    def is_at_hand(self, wanted: Specialisation) -> bool:
+        """Tell whether the code of a specialisation is found, and nothing has to be compiled."""
+        request = wanted.request()
+        return request is not None and self._compiler.has(request.key(self.target))
+
+    def make_ahead(self, wanted: Specialisation) -> str | None:
+        """Let another process compile a specialisation; return what to ask `is_made` for, `None` if none can.
+
+        That of an engine for brief runs is compiled in less time than another process takes to be asked.
+        """
+        pool, request = self._compiler.pool, wanted.request()
+        if pool is None or request is None or self.options.is_brief:
+            return None
+        key = request.key(self.target)
+        pool.submit(key, lambda: request)
+        return key
+
+    def is_made(self, key: str) -> bool:
+        """Tell whether another process has compiled what `make_ahead` named so."""
+        return self._compiler.has(key)
+
     def _is_unwanted(self) -> bool:
         return self._is_stopping or self._is_cancelled()
 
@@ -201,6 +222,18 @@ class Variation:
     def compiled(self, kernel: Kernel, wanted: Specialisation) -> Compiled:
         """Find the code of a specialisation of `kernel`, or lower and compile it."""
         return self.engine.compiled(kernel, wanted)
+
+    def is_at_hand(self, wanted: Specialisation) -> bool:
+        """Tell whether the code of a specialisation is found, and nothing has to be compiled."""
+        return self.engine.is_at_hand(wanted)
+
+    def make_ahead(self, wanted: Specialisation) -> str | None:
+        """Let another process compile a specialisation; return what to ask `is_made` for, `None` if none can."""
+        return self.engine.make_ahead(wanted)
+
+    def is_made(self, key: str) -> bool:
+        """Tell whether another process has compiled what `make_ahead` named so."""
+        return self.engine.is_made(key)
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from threading import Lock
+from time import perf_counter
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
@@ -22,6 +23,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.calls.arguments import BoundArguments, Signature, address_of
 from relax_core.jit.calls.builtin import (
+    ENDLESS,
     RECORD_WORDS,
     SLOT_WORDS,
     ArgumentCheck,
@@ -36,6 +38,7 @@ from relax_core.jit.calls.trampoline import CallHost, Trampoline
 from relax_core.jit.compilation.metadata import KernelMetadata, extents, size_bytes
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
 from relax_core.jit.compilation.target import Program, Target
+from relax_core.jit.heat import Heat
 from relax_core.jit.lowering.calls.host_calls import FAILED
 from relax_core.jit.lowering.checks import cancelled, diagnose
 from relax_core.jit.lowering.jumps import ENDED, STOPPED
@@ -46,8 +49,10 @@ from relax_core.jit.options import KernelOptions
 from relax_core.jit.remarks import KernelRemark
 from relax_core.source import Span
 
-# A kernel that is called with more different sizes than this gets code that works for any.
+# So many sizes at most get code of their own, the first ones at once. Others get code that works for any, and code of
+# their own when that is known to be worth it.
 SPECIALISED_VARIANTS = 8
+AT_ONCE = 1
 
 # Machine code compares a call with the sizes of the calls before, one after the other.
 BUILTIN_ENTRIES = 32
@@ -109,6 +114,18 @@ class Host(Protocol):
         """Find the code of a specialisation of `kernel`, or lower and compile it."""
         ...
 
+    def is_at_hand(self, wanted: Specialisation) -> bool:
+        """Tell whether the code of a specialisation is found, and nothing has to be compiled."""
+        ...
+
+    def make_ahead(self, wanted: Specialisation) -> str | None:
+        """Let another process compile a specialisation; return what to ask `is_made` for, `None` if none can."""
+        ...
+
+    def is_made(self, key: str) -> bool:
+        """Tell whether another process has compiled what `make_ahead` named so."""
+        ...
+
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""
         ...
@@ -138,6 +155,11 @@ class Variant:
     slots_type: "type[ctypes.Array[ctypes.c_uint64]]"
     record_type: "type[ctypes.Array[ctypes.c_int64]]"
 
+    @property
+    def is_for_any_sizes(self) -> bool:
+        """Whether it runs with any values of the symbols."""
+        return self.wanted.sizes is None
+
 
 class Kernel:
     """A callable prim func. Arrays are written in place; what it returns is a Python number, or nothing."""
@@ -153,7 +175,11 @@ class Kernel:
         self._signature: Signature | None = None
         self._caller: Caller | None = None
         self.specialised_variants = SPECIALISED_VARIANTS
+        # Only where sums have one order does the code for any sizes compute the same bits.
+        self.at_once = SPECIALISED_VARIANTS if host.options.mode == "fast" else AT_ONCE
+        self.heat = Heat()
         self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
+        self._ahead: dict[VariantKey, str | None] = {}
 
     def __call__(
         self,
@@ -195,7 +221,7 @@ class Kernel:
     def bind(self, args: Sequence[object], outputs: frozenset[int] | None = None) -> tuple[BoundArguments, Variant]:
         """Check arguments, and find or compile the code for them; `outputs` are those whose written bytes are given."""
         bound = self.signature.bind(args)
-        return bound, self._variant(bound, outputs)
+        return bound, self.variant(bound, outputs)
 
     def run(
         self,
@@ -217,10 +243,13 @@ class Kernel:
         slots = variant.slots_type(*words)
         record = variant.record_type(self.host.fuel)
         self.host.start(record)
+        began = perf_counter()
         try:
             code = variant.program.run(ctypes.addressof(slots), ctypes.addressof(record))
         finally:
             was_cancelled = self.host.finish(record)
+        if variant.is_for_any_sizes:
+            self.heat.ran(bound.sizes, perf_counter() - began)
         if code == FAILED:
             error = trampoline.error if trampoline is not None else None
             assert error is not None, "a kernel ends so only behind the error of a packed function"
@@ -311,16 +340,36 @@ class Kernel:
                 return self._wanted(_ONLY_KEY).request()
         return None
 
-    def _variant(self, bound: BoundArguments, outputs: frozenset[int] | None) -> Variant:
+    def variant(self, bound: BoundArguments, outputs: frozenset[int] | None = None) -> Variant:
+        """Find or compile the code for arguments; `outputs` as for `bind`."""
         key: VariantKey = (bound.sizes, bound.are_distinct, outputs)
         found = self._variants.get(key)
-        if found is None and len(self._variants) >= self.specialised_variants:
+        if found is None and not self._gets_own_code(key, bound.sizes):
             key = (None, bound.are_distinct, outputs)
             found = self._variants.get(key)
         if found is None:
             found = self._variants[key] = self._compile(key)
         self._variants.move_to_end(key)
         return found
+
+    def _gets_own_code(self, key: VariantKey, sizes: tuple[int, ...]) -> bool:
+        """Tell whether sizes get code of their own now: the first, those whose code is there, and those often called.
+
+        That of the last is made by another process, and where there is none, here.
+        """
+        own = {values for values, _, _ in self._variants if values is not None}
+        if len(self._variants) >= self.specialised_variants:
+            return False
+        if not sizes or sizes in own or len(own) < self.at_once:
+            return True
+        if not self.heat.knows(sizes):
+            return self.host.is_at_hand(self._wanted(key))
+        if not self.heat.is_hot(sizes):
+            return False
+        if key not in self._ahead:
+            self._ahead[key] = self.host.make_ahead(self._wanted(key))
+        made = self._ahead[key]
+        return made is None or self.host.is_made(made)
 
     def _compile(self, key: VariantKey) -> Variant:
         wanted = self._wanted(key)
@@ -391,6 +440,14 @@ def _path(root: Node, target: Node) -> tuple[Node, ...]:
     return tuple(path)
 
 
+@dataclass(slots=True)
+class _Lent:
+    """An entry of machine code for any sizes: its number, and how many calls it makes before Python sees one."""
+
+    number: int
+    calls: int
+
+
 class Caller:
     """Calls a kernel. Calls like one that was made before are checked and run by machine code.
 
@@ -406,6 +463,7 @@ class Caller:
         self._output = output
         self._lock = Lock()
         self._entries: list[tuple[Variant, tuple[int, ...]]] = []
+        self._lent: dict[tuple[tuple[int, ...], bool], _Lent] = {}
         self._builtin: Builtin | None = None
         self.callable: Callable[..., object] = self._call
         if kernel.host.builtins is not None:
@@ -419,18 +477,36 @@ class Caller:
         if self._output is not None:
             made = np.zeros(*self._output)
             args = (*inputs, made)
-        bound, variant = self._kernel.bind(args)
-        if self._builtin is not None and len(self._entries) < BUILTIN_ENTRIES:
-            self._add(self._builtin, args, bound, variant)
+        bound = self._kernel.signature.bind(args)
+        lent = self._lent.get((bound.sizes, bound.are_distinct))
+        if lent is not None:
+            self._kernel.heat.ran_unseen(bound.sizes, lent.calls)
+        variant = self._kernel.variant(bound)
+        if self._builtin is not None:
+            self._prepare(self._builtin, args, bound, variant, lent)
         result = self._kernel.run(bound, variant, self._call_host)
         return result if made is None else made
 
-    def _add(self, builtin: Builtin, args: tuple[object, ...], bound: BoundArguments, variant: Variant) -> None:
+    def _prepare(
+        self,
+        builtin: Builtin,
+        args: tuple[object, ...],
+        bound: BoundArguments,
+        variant: Variant,
+        lent: "_Lent | None",
+    ) -> None:
         """Let machine code check and run calls like this one: of these sizes, also where the code is for any."""
         key = variant, bound.sizes
-        entry = self._entry(args, bound, variant) if key not in self._entries else None
+        if lent is not None and variant.is_for_any_sizes:
+            lent.calls = self._kernel.heat.calls_left(bound.sizes)
+            builtin.renew(lent.number, lent.calls)
+        if key in self._entries or len(self._entries) >= BUILTIN_ENTRIES:
+            return
+        entry = self._entry(args, bound, variant)
         with self._lock:
             if entry is not None and key not in self._entries:
+                if variant.is_for_any_sizes:
+                    self._lent[bound.sizes, bound.are_distinct] = _Lent(len(self._entries), entry.patience)
                 self._entries.append(key)
                 builtin.add(entry)
 
@@ -461,6 +537,7 @@ class Caller:
             tuple(-max(size, 1) if is_filled else max(size, 1) for size, is_filled in zip(sizes, filled, strict=True)),
             self._output_kind(metadata),
             metadata.work is None or metadata.work > LONG,
+            self._kernel.heat.calls_left(bound.sizes) if variant.is_for_any_sizes else ENDLESS,
         )
 
     def _pairs(self, signature: Signature) -> tuple[tuple[int, int], ...]:

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from relax_core.jit.kernel import Kernel
+from relax_core.jit.calls.arguments import Signature
 
 
 @pytest.fixture
 def slow_calls(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Collect the arguments that reach Python's way into a kernel."""
     calls: list[object] = []
-    bind = Kernel.bind
+    bind = Signature.bind
 
-    def counted(self: Kernel, args: Any, *rest: Any) -> Any:
+    def counted(self: Signature, args: Any) -> Any:
         calls.append(args)
-        return bind(self, args, *rest)
+        return bind(self, args)
 
-    monkeypatch.setattr(Kernel, "bind", counted)
+    monkeypatch.setattr(Signature, "bind", counted)
     return calls

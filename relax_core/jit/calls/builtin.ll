@@ -2,8 +2,9 @@
 ;
 ; `self` is a ctypes structure, a Context; builtin.py declares the same structures and fills them. For each variant of
 ; the kernel there is a table, and the first whose arguments fit is run. If none does, `fallback` is called with the
-; same arguments: it finds what is wrong, or makes another variant. A kernel that stopped is not run again; `stopped`
-; gets the variant's number and the address of the error record, and raises.
+; same arguments: it finds what is wrong, or makes another variant. A variant fits so many calls only as its patience
+; says, behind which `fallback` may think of a better one. A kernel that stopped is not run again; `stopped` gets the
+; variant's number and the address of the error record, and raises.
 ;
 ; A long kernel runs without the interpreter lock on one of the engine's records, where a cancellation finds it. The
 ; mask of free records is read and written under the lock only.
@@ -13,8 +14,9 @@
 %Float = type { i64, ptr, double }                                  ; count, type, value
 %Context = type { ptr, ptr, ptr, ptr, ptr, i64 }                    ; variant, fallback, stopped, is_cancelled, records, input_count
 %Records = type { i64, i64, [16 x [64 x i64]] }                     ; fuel, free, records
-%Variant = type { ptr, ptr, i64, i64, i64, ptr, ptr, i64, i64, ptr, i64, ptr, i64 }
-; following, entry, number, is_long, output, arguments, pairs, pair_count, first_word, words, word_count, sizes, size_count
+%Variant = type { ptr, ptr, i64, i64, i64, ptr, ptr, i64, i64, ptr, i64, ptr, i64, i64 }
+; following, entry, number, is_long, output, arguments, pairs, pair_count, first_word, words, word_count, sizes,
+; size_count, patience
 %Argument = type { i64, ptr, i64, ptr, i64, i64, i64, i64 }         ; kind, descr, rank, dims, flags, size_bytes, low, high
 
 @array_type = external global i8
@@ -207,7 +209,7 @@ next_pair:
   %pair_count.at = getelementptr %Variant, ptr %variant, i64 0, i32 7
   %pair_count = load i64, ptr %pair_count.at
   %is_distinct = icmp eq i64 %pair, %pair_count
-  br i1 %is_distinct, label %ready, label %compare_pair
+  br i1 %is_distinct, label %fits, label %compare_pair
 
 compare_pair:
   %pairs.at = getelementptr %Variant, ptr %variant, i64 0, i32 6
@@ -232,9 +234,17 @@ compare_pair:
   %pair.next = add nuw i64 %pair, 1
   br i1 %is_overlap, label %mismatch, label %next_pair
 
+fits:
+  %patience.at = getelementptr %Variant, ptr %variant, i64 0, i32 13
+  %patience = load i64, ptr %patience.at
+  %is_patient = icmp ne i64 %patience, 0
+  br i1 %is_patient, label %ready, label %mismatch
+
 ; A long kernel asks whether it is cancelled before it starts, and takes a record.
 
 ready:
+  %patience.left = sub i64 %patience, 1
+  store i64 %patience.left, ptr %patience.at
   %is_long.at = getelementptr %Variant, ptr %variant, i64 0, i32 3
   %is_long.word = load i64, ptr %is_long.at
   %is_long = icmp ne i64 %is_long.word, 0

@@ -22,6 +22,8 @@ from relax_core.jit.compilation.target import Program, Target
 RECORD_WORDS: Final = 64
 SLOT_WORDS: Final = 64
 RECORD_COUNT: Final = 16
+ENDLESS: Final = -1
+"""The patience of an entry that is never passed over: counted down as a word without a sign, it lasts for ages."""
 
 _ENTRY: Final = "call"
 _TEXT: Final = Path(__file__).with_name("builtin.ll")
@@ -53,7 +55,7 @@ class BuiltinVariant:
 
     `pairs` are the positions of arrays that may not overlap; `words` follow the arguments, and behind them the
     addresses of memory of `sizes` bytes, zeroed where a size is positive. With another output than "given" the last
-    argument is made anew.
+    argument is made anew. Behind `patience` calls it is passed over until that is renewed.
     """
 
     program: Program
@@ -63,6 +65,7 @@ class BuiltinVariant:
     sizes: tuple[int, ...]
     output: OutputKind
     is_long: bool
+    patience: int = ENDLESS
 
 
 class _ArgumentTable(ctypes.Structure):
@@ -76,7 +79,7 @@ class _VariantTable(ctypes.Structure):
         (name, ctypes.c_int64)
         for name in (
             *("following", "entry", "number", "is_long", "output", "arguments", "pairs", "pair_count"),
-            *("first_word", "words", "word_count", "sizes", "size_count"),
+            *("first_word", "words", "word_count", "sizes", "size_count", "patience"),
         )
     )
 
@@ -187,13 +190,17 @@ class Builtin:
             item.following, following = following, ctypes.addressof(item)
         self._context.variant = following
 
+    def renew(self, number: int, patience: int) -> None:
+        """Let so many further calls run an entry."""
+        self._tables[number].patience = patience
+
     def _table(self, entry: BuiltinVariant, number: int) -> _VariantTable:
         arguments = (_ArgumentTable * len(entry.arguments))(*(self._argument(item) for item in entry.arguments))
         pairs = tuple(position for pair in entry.pairs for position in pair)
         table = _VariantTable(
             *(0, entry.program.address, number, entry.is_long, _OUTPUTS[entry.output], ctypes.addressof(arguments)),
             *(self._words(pairs), len(entry.pairs), len(entry.arguments), self._words(entry.words), len(entry.words)),
-            *(self._words(entry.sizes), len(entry.sizes)),
+            *(self._words(entry.sizes), len(entry.sizes), entry.patience),
         )
         self._context.kept += (table, arguments, entry)
         return table

@@ -56,6 +56,15 @@ class Compiler:
         found = self._kept(key)
         return found or self._linked(key, self._image(key, source), source.entry, symbols)
 
+    def has(self, key: str) -> bool:
+        """Tell whether the kernel that is known by `key` is in memory or in the cache, or was made ahead."""
+        metadata = self._metadata.get(key)
+        if metadata is not None and metadata.program in self._programs:
+            return True
+        if self.cache is not None and self.cache.path(key).exists():
+            return True
+        return self.pool is not None and self.pool.has(key)
+
     def find(self, key: str) -> CachedKernel | None:
         """Return the kernel that is known by `key` from memory or from the cache; one in memory has no object."""
         metadata = self._metadata.get(key)

@@ -65,6 +65,11 @@ class Pool:
             if self._waiting.pop(job, None) is None:
                 self._changed.wait_for(lambda: job not in self._running, WAIT_SECONDS)
 
+    def has(self, key: str) -> bool:
+        """Tell whether what has this key was made and not taken."""
+        with self._changed:
+            return key in self._results
+
     def take(self, key: str) -> bytes | None:
         """Return what has this key, if it was made."""
         with self._changed:

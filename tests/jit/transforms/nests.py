@@ -134,7 +134,7 @@ def compare(function: PrimFunc, arrays: Sequence[Array], engine: Engine) -> tupl
 def outcome(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_generic: bool) -> str:
     """Run a kernel; return what it says if it stops."""
     kernel = engine.kernel(function, "main")
-    kernel.specialised_variants = 0 if is_generic else 1000
+    kernel.specialised_variants = kernel.at_once = 0 if is_generic else 1000
     try:
         kernel(*arrays)
     except RunError as error:
