@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from relax_core.lessons.checking import Answered
 from relax_core.lessons.model import POINTS, Do, Explain, Fix, Lesson, Predict, Step
+from tests.browser import rest
 
 
 def play(page: Page, app_url: str, lesson: Lesson, answers: tuple[Answered, ...]) -> int:
@@ -19,6 +20,8 @@ def play(page: Page, app_url: str, lesson: Lesson, answers: tuple[Answered, ...]
         expect(panel.get_by_text(re.compile(r"EN03\d"))).to_have_count(0)
         points += _play_step(panel, step, answered.answer)
         name = "Next" if number < len(answers) else "Done"
+        # On a busy machine a click is lost that comes while the page still runs for the one before.
+        rest(page)
         panel.get_by_role("button", name=re.compile(name)).first.click()
     return points
 

@@ -1,6 +1,7 @@
 """The command `batch`: modules of folders and patterns, reports and statuses, with workers of this machine."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from relax_core.cli import BAD_USAGE, main
 from relax_core.cli.review import batch
 from relax_core.cli.review.named import module_files
 from relax_core.engine.programs.pass_files import PASSES_VARIABLE
+from tests.code_rules import REPOSITORY
 from tests.engine.programs import ENDLESS, SMALL
 from tests.processes import wait_until
 
@@ -95,7 +97,10 @@ def kept_count(store: Path) -> int:
 def test_what_is_kept_survives_an_interrupt(zoo: Path) -> None:
     (zoo / "old" / "z_endless.py").write_text(ENDLESS, encoding="utf-8")
     command = (sys.executable, "-m", "relax_core", "batch", "run", "old", "--processes", "1", "--store", "s", "--json")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         # It is stopped while it is at the last one.
         assert wait_until(lambda: kept_count(zoo / "s") == 1)
         process.send_signal(signal.SIGINT)
