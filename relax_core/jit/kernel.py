@@ -180,6 +180,7 @@ class Kernel:
         self.heat = Heat()
         self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
         self._ahead: dict[VariantKey, str | None] = {}
+        self._looked_count = 0
 
     def __call__(
         self,
@@ -363,7 +364,9 @@ class Kernel:
         if not sizes or sizes in own or len(own) < self.at_once:
             return True
         if not self.heat.knows(sizes):
-            return self.host.is_at_hand(self._wanted(key))
+            # To look takes longer than many a call, and what is not there for the first sizes will not be for others.
+            self._looked_count += 1
+            return self._looked_count <= self.specialised_variants and self.host.is_at_hand(self._wanted(key))
         if not self.heat.is_hot(sizes):
             return False
         if key not in self._ahead:

@@ -13,7 +13,7 @@ from relax_core.jit.compilation.pool import Pool
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
 from relax_core.jit.heat import COMPILE_SECONDS, FIRST_CALLS, Heat
-from relax_core.jit.kernel import Kernel
+from relax_core.jit.kernel import SPECIALISED_VARIANTS, Kernel
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import row_sum
 from tests.processes import wait_until
@@ -81,6 +81,9 @@ def test_code_that_an_earlier_run_left_is_taken_at_once(tmp_path: Path) -> None:
     assert [called(made(cache=cache)[1], columns) for columns in (3, 4)] == [True, True]
     _, kernel = made(cache=cache)
     assert [called(kernel, columns) for columns in (3, 4, 5)] == [True, True, False]
+    # Of some sizes that are not there, no further ones are looked for.
+    _, kernel = made(cache=cache)
+    assert not any([called(kernel, columns) for columns in (9, *range(10, 10 + SPECIALISED_VARIANTS), 3)][1:])
 
 
 def test_machine_code_makes_the_calls_until_code_of_their_own_is_worth_it(
