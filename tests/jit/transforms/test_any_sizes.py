@@ -5,26 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.transforms.contractions.any_sizes import CHUNK_TERMS
-from tests.jit.programs import parsed
-from tests.jit.transforms.nests import ENGINES, WIDTHS, Array, assert_alike, filled
+from tests.jit.transforms.any_nests import arrays_of, reduction
+from tests.jit.transforms.nests import ENGINES, WIDTHS, assert_alike
 
-PRODUCT = """def f(a: T.handle, b: T.handle, c: T.handle):
-    n = T.int64()
-    m = T.int64()
-    k = T.int64()
-    A = T.match_buffer(a, ({a}), "{dtype}")
-    B = T.match_buffer(b, ({b}), "{dtype}")
-    C = T.match_buffer(c, ({c}), "{dtype}")
-    for {loops} in T.grid({extents}):
-        with T.block("c"):
-            {names} = T.axis.remap("{kinds}", [{loops}])
-            {init}
-            {out} = {value}
-"""
 USUAL = {
     "dtype": "float32",
     "a": "n, k",
@@ -94,21 +80,7 @@ SIZES = st.sampled_from((0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40))
 
 
 def function_of(name: str) -> PrimFunc:
-    given_ = USUAL | (TAKEN | REFUSED)[name]
-    start = given_["start"]
-    init = f"with T.init():\n                {given_['out']} = T.{given_['dtype']}({start})" if start else ""
-    return parsed(PRODUCT.format(**given_, init=init))
-
-
-def arrays_of(function: PrimFunc, sizes: dict[str, int], seed: int) -> list[Array]:
-    random = np.random.default_rng(seed)
-    shapes = [
-        tuple(
-            sizes.get(dim.name, 0) if isinstance(dim, PrimVar) else int(str(getattr(dim, "value", 0))) for dim in dims
-        )
-        for dims in (item.buffer.shape for item in function.buffers)
-    ]
-    return [filled(random, shape, item.buffer.dtype) for shape, item in zip(shapes, function.buffers, strict=True)]
+    return reduction(USUAL | (TAKEN | REFUSED)[name], "nmk")
 
 
 @pytest.mark.parametrize("name", TAKEN)

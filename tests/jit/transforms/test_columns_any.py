@@ -5,24 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relax_core.ir.integer.evaluate import evaluate
-from relax_core.ir.tir import PrimFunc
-from relax_core.jit.lowering.known.symbols import shape_symbols
-from tests.jit.programs import parsed
-from tests.jit.transforms.nests import ENGINES, WIDTHS, Array, applied, assert_alike, filled
+from tests.jit.transforms.any_nests import arrays_of, reduction
+from tests.jit.transforms.nests import ENGINES, WIDTHS, applied, assert_alike
 
-NEST = """def f(a: T.handle, b: T.handle, c: T.handle):
-    n = T.int64()
-    m = T.int64()
-    A = T.match_buffer(a, ({a}), "{dtype}")
-    B = T.match_buffer(b, ({b}), "{dtype}")
-    C = T.match_buffer(c, ({c}), "{dtype}")
-    for {loops} in T.grid({extents}):
-        with T.block("c"):
-            {names} = T.axis.remap("{kinds}", [{loops}])
-            {init}
-            {out} = {value}
-"""
 COLUMNS = {
     "dtype": "float32",
     "a": "m, n",
@@ -100,21 +85,9 @@ LEFT = {
 SIZES = st.sampled_from((0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 34, 65))
 
 
-def function_of(name: str) -> PrimFunc:
-    case = (TAKEN | LEFT)[name]
-    given_ = (WINDOWS if "windows" in case else COLUMNS) | case
-    init = f"with T.init():\n                {given_['out']} = T.{given_['dtype']}({given_['start']})"
-    return parsed(NEST.format(**given_, init=init if given_["start"] else ""))
-
-
-FUNCTIONS = {name: function_of(name) for name in (*TAKEN, *LEFT)}
-
-
-def arrays_of(function: PrimFunc, sizes: dict[str, int], seed: int) -> list[Array]:
-    random = np.random.default_rng(seed)
-    values = {symbol: sizes[symbol.name] for symbol in shape_symbols(function)}
-    shapes = [tuple(max(int(evaluate(dim, values)), 0) for dim in item.buffer.shape) for item in function.buffers]
-    return [filled(random, shape, item.buffer.dtype) for shape, item in zip(shapes, function.buffers, strict=True)]
+FUNCTIONS = {
+    name: reduction((WINDOWS if "windows" in case else COLUMNS) | case, "nm") for name, case in (TAKEN | LEFT).items()
+}
 
 
 @pytest.mark.parametrize("name", TAKEN)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Binary, FloatImm, IntImm, PrimExpr, PrimVar, dtype_of
-from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
+from relax_core.ir.tir import BufferLoad, BufferStore, For
 from relax_core.jit.lowering.loops import charge_fuel, least
 from relax_core.jit.lowering.scalars.counts import lower_count
 from relax_core.jit.lowering.scalars.scalar import element_pointer, is_safe, lower_expr, number_literal
@@ -14,8 +14,8 @@ from relax_core.jit.lowering.scalars.vectors import comment_store
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contractions.any_sizes_nest import told
 from relax_core.jit.transforms.contractions.kernel import carried
-from relax_core.jit.transforms.contractions.read import Accumulation, accumulation
-from relax_core.jit.transforms.plan_nest import substituted
+from relax_core.jit.transforms.contractions.read import Accumulation
+from relax_core.jit.transforms.contractions.read_any import any_nest, are_in_range, reduced, why_not_counted
 from relax_core.jit.transforms.repeat import begin_of, repeat
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import (
@@ -93,35 +93,18 @@ TILE_ANY = Transform(
 
 
 def _read(state: State, loop: For) -> Product | str | None:
-    loops = [loop]
-    while isinstance(inner := loops[-1].body, For):
-        loops.append(inner)
-    block = inner if isinstance(inner, Block) else None
-    update = inner if block is None else block.body
-    found = accumulation(update) if isinstance(update, BufferStore) else None
-    if found is None or len(loops) not in (2, 3) or _are_known(state, loops):
+    nest = any_nest(loop)
+    if nest is None or len(nest.loops) not in (2, 3) or _are_known(state, nest.loops):
         return None
-    if any(item.step is not None or item.kind == "thread_binding" for item in loops):
-        return "a loop has a step, or is bound to a thread"
-    if any(state.bounds.constant(item.start) != 0 or not _is_size(state, item.extent) for item in loops):
-        return "a loop does not start at 0, or its size is computed"
-    bound = bound_loops(block, loops)
-    if isinstance(bound, str):
-        return bound
-    init = None if block is None else block.init
-    if init is not None and not (isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm)):
-        return "its initial value is no constant"
-    store = substituted(found.update, bound)
-    state.provenance.origin.setdefault(store, state.provenance.origin.get(found.update, found.update))
-    again = accumulation(store)
-    assert again is not None, "variables are replaced by others"
-    scalar = state.scalar_of(store.buffer)
-    start = init.value if isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm) else None
-    loads = tuple(item for item in postorder(again.term) if isinstance(item, BufferLoad))
-    product = Product(loops[-3] if len(loops) == 3 else None, loops[-2], loops[-1], again, start, loads, scalar)
-    same = init is None or substituted(init, bound).indices == store.indices
-    refused = "the initialisation writes another element" if not same else _why_not(state, product)
-    return refused or product
+    refused = why_not_counted(state, nest.loops, _is_size, "is computed")
+    read = refused or reduced(state, nest)
+    if isinstance(read, str):
+        return read
+    *rows, columns, terms = nest.loops
+    loads = tuple(item for item in postorder(read.found.term) if isinstance(item, BufferLoad))
+    scalar = state.scalar_of(read.found.update.buffer)
+    product = Product(rows[0] if rows else None, columns, terms, read.found, read.init, loads, scalar)
+    return _why_not(state, product) or product
 
 
 def _are_known(state: State, loops: Sequence[For]) -> bool:
@@ -132,23 +115,6 @@ def _is_size(state: State, extent: PrimExpr) -> bool:
     """Tell whether an extent is a number or a symbol that is not negative, so that computing it stops nothing."""
     is_plain = isinstance(extent, PrimVar | IntImm) and dtype_of(extent) in ("int32", "int64")
     return is_plain and state.bounds.interval(extent).low >= 0
-
-
-def bound_loops(block: Block | None, loops: Sequence[For], reduced: int = 1) -> dict[PrimVar, PrimExpr] | str:
-    """Return the loop variables that those of a block stand for; it reduces over the `reduced` innermost loops."""
-    if block is None:
-        return {}
-    if block.predicate is not None or block.matches or block.alloc_buffers:
-        return "the block has a predicate or buffers of its own"
-    found: dict[PrimVar, PrimExpr] = {}
-    inner = {item.var for item in loops[len(loops) - reduced :]}
-    for item in block.iter_vars:
-        if item.start is not None or not isinstance(item.binding, PrimVar) or item.binding.dtype != item.var.dtype:
-            return f"the block's variable `{item.var.name}` is no loop variable"
-        if (item.kind == "reduce") != (item.binding in inner):
-            return "the innermost loops are not all that it reduces over"
-        found[item.var] = item.binding
-    return found
 
 
 def _why_not(state: State, product: Product) -> str:
@@ -207,20 +173,6 @@ def _is_plain(state: State, product: Product, access: BufferLoad | BufferStore) 
     others = [index for index in access.indices if index not in variables]
     is_outside = all(isinstance(index, PrimVar | IntImm) and is_safe(state, index) for index in others)
     return is_outside and len({*inside}) == len(inside)
-
-
-def are_in_range(state: State, loops: Sequence[For], accesses: Sequence[BufferLoad | BufferStore]) -> bool:
-    """Tell whether accesses are proven in range for all values of the variables of loops."""
-    mark = state.bounds.mark()
-    for item in loops:
-        state.bounds.enter_loop(item)
-    found = all(
-        len(item.indices) == len(item.buffer.shape)
-        and all(state.bounds.is_in_range(item.buffer, at, index) for at, index in enumerate(item.indices))
-        for item in accesses
-    )
-    state.bounds.leave(mark)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

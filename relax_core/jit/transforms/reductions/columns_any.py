@@ -1,6 +1,5 @@
 """Reductions of any sizes whose outputs lie side by side, as of windows and columns: a lane for each output."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relax_core.ir.integer.interval import Interval
@@ -15,14 +14,12 @@ from relax_core.ir.prim import (
     Unary,
     dtype_of,
 )
-from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
-from relax_core.jit.lowering.run_time_work import is_plain_count
+from relax_core.ir.tir import BufferLoad, For
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.contractions.any_sizes import DTYPES, LARGEST_TERM, bound_loops
+from relax_core.jit.transforms.contractions.any_sizes import DTYPES, LARGEST_TERM
 from relax_core.jit.transforms.contractions.any_sizes_nest import told
-from relax_core.jit.transforms.contractions.read import accumulation
-from relax_core.jit.transforms.plan_nest import substituted
+from relax_core.jit.transforms.contractions.read_any import any_nest, is_in_range, reduced, why_not_counted
 from relax_core.jit.transforms.reductions.columns_any_code import AnyColumns, AnyColumnsCode, lane_stride
 from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
@@ -67,39 +64,23 @@ COLUMNS_ANY = Transform(
 
 
 def _read(state: State, loop: For) -> AnyColumns | str | None:
-    loops = [loop]
-    while isinstance(inner := loops[-1].body, For):
-        loops.append(inner)
-    block = inner if isinstance(inner, Block) else None
-    update = inner if block is None else block.body
-    found = accumulation(update) if isinstance(update, BufferStore) else None
-    counts = [state.bounds.constant(item.extent) for item in loops]
-    if found is None or len(loops) < 2 or None not in counts:
+    nest = any_nest(loop)
+    if nest is None or len(nest.loops) < 2:
         return None
-    if any(item.step is not None or item.kind == "thread_binding" for item in loops):
-        return "a loop has a step, or is bound to a thread"
-    if any(state.bounds.constant(item.start) != 0 or not is_plain_count(state, item.extent) for item in loops):
-        return "a loop does not start at 0, or its size is read"
-    if (counts[0] or FEWEST_COLUMNS) < FEWEST_COLUMNS:
-        return "so few outputs gain nothing"
-    terms = tuple(loops[1:])
-    bound = bound_loops(block, loops, len(terms))
-    if isinstance(bound, str):
-        return bound
-    init = None if block is None else block.init
-    if init is not None and not (isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm)):
-        return "its initial value is no constant"
-    store = substituted(found.update, bound)
-    state.provenance.origin.setdefault(store, state.provenance.origin.get(found.update, found.update))
-    if isinstance(init, BufferStore) and substituted(init, bound).indices != store.indices:
-        return "the initialisation writes another element"
-    again = accumulation(store)
-    assert again is not None, "variables are replaced by others"
-    scalar = state.scalar_of(store.buffer)
-    start = init.value if isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm) else None
-    if isinstance(start, FloatImm) and scalar.kind != "float":
+    counts = [state.bounds.constant(item.extent) for item in nest.loops]
+    if None not in counts:
+        return None
+    terms = nest.loops[1:]
+    refused = why_not_counted(state, nest.loops)
+    if not refused and (counts[0] or FEWEST_COLUMNS) < FEWEST_COLUMNS:
+        refused = "so few outputs gain nothing"
+    read = refused or reduced(state, nest, len(terms))
+    if isinstance(read, str):
+        return read
+    scalar = state.scalar_of(read.found.update.buffer)
+    if isinstance(read.init, FloatImm) and scalar.kind != "float":
         return "its initial value has another dtype than the output"
-    columns = AnyColumns(loop, terms, again, start, scalar, state.options.lanes(scalar.bits))
+    columns = AnyColumns(loop, terms, read.found, read.init, scalar, state.options.lanes(scalar.bits))
     return _why_not(state, columns) or columns
 
 
@@ -141,15 +122,10 @@ class _Proof:
         for item in (self.columns.columns, *self.columns.terms):
             bounds.enter_loop(item)
         store = self.columns.found.update
-        found = "" if self._is_in_range(store.buffer.shape, store) else "an index is not proven to be in range"
+        found = "" if is_in_range(self.state, store) else "an index is not proven to be in range"
         found = found or self._refused(self.columns.found.term, is_chosen=False)
         bounds.leave(mark)
         return found
-
-    def _is_in_range(self, shape: Sequence[PrimExpr], access: BufferLoad | BufferStore) -> bool:
-        bounds = self.state.bounds
-        places = range(len(shape))
-        return all(bounds.is_in_range(access.buffer, at, access.indices[at]) for at in places)
 
     def _refused(self, expr: PrimExpr, *, is_chosen: bool) -> str:
         """Say what of a value is not computed in vectors; one that `is_chosen` is not the value of all lanes."""
@@ -186,7 +162,7 @@ class _Proof:
             return "an index is read"
         if is_chosen and last == 0:
             return "an element that all lanes read is chosen"
-        return "" if self._is_in_range(load.buffer.shape, load) else "an index is not proven to be in range"
+        return "" if is_in_range(self.state, load) else "an index is not proven to be in range"
 
     def _is_condition(self, condition: PrimExpr) -> bool:
         match condition:

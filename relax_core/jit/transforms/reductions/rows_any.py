@@ -5,19 +5,17 @@ from dataclasses import dataclass
 
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar
-from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
+from relax_core.ir.tir import BufferLoad, For
 from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import charge_fuel, least
-from relax_core.jit.lowering.run_time_work import is_plain_count
 from relax_core.jit.lowering.scalars.counts import lower_count
 from relax_core.jit.lowering.scalars.scalar import element_pointer, lower_expr, number_literal
 from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.scalars.vectors import comment_store
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.contractions.any_sizes import are_in_range, bound_loops
-from relax_core.jit.transforms.contractions.read import Accumulation, accumulation
-from relax_core.jit.transforms.plan_nest import substituted
+from relax_core.jit.transforms.contractions.read import Accumulation
+from relax_core.jit.transforms.contractions.read_any import any_nest, are_in_range, reduced, why_not_counted
 from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.reductions.rows import DIRECT_COLUMNS, SHORTEST_DIRECT, STAGED_COLUMNS
 from relax_core.jit.transforms.reductions.rows_any_nest import told
@@ -89,45 +87,28 @@ ROWS_ANY = Transform(
 
 
 def _read(state: State, loop: For) -> AnyRows | str | None:
-    terms = loop.body
-    if not isinstance(terms, For) or isinstance(terms.body, For):
+    nest = any_nest(loop)
+    if nest is None or len(nest.loops) != 2:
         return None
-    block = terms.body if isinstance(terms.body, Block) else None
-    update = terms.body if block is None else block.body
-    found = accumulation(update) if isinstance(update, BufferStore) else None
-    loops = (loop, terms)
-    counts = [state.bounds.constant(item.extent) for item in loops]
-    if found is None or None not in counts:
+    terms = nest.loops[1]
+    counts = [state.bounds.constant(item.extent) for item in nest.loops]
+    if None not in counts:
         return None
-    if any(item.step is not None or item.kind == "thread_binding" for item in loops):
-        return "a loop has a step, or is bound to a thread"
-    if any(state.bounds.constant(item.start) != 0 or not is_plain_count(state, item.extent) for item in loops):
-        return "a loop does not start at 0, or its size is read"
-    if (counts[0] or 2) < 2 or (counts[1] or SHORTEST_DIRECT) < SHORTEST_DIRECT:
-        return "so few values gain nothing"
-    bound = bound_loops(block, loops)
-    if isinstance(bound, str):
-        return bound
-    init = None if block is None else block.init
-    if init is not None and not (isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm)):
-        return "its initial value is no constant"
-    store = substituted(found.update, bound)
-    state.provenance.origin.setdefault(store, state.provenance.origin.get(found.update, found.update))
-    again = accumulation(store)
-    assert again is not None, "variables are replaced by others"
-    if isinstance(init, BufferStore) and substituted(init, bound).indices != store.indices:
-        return "the initialisation writes another element"
-    scalar = state.scalar_of(store.buffer)
-    lanes = min(LANE_LIMIT, state.options.lanes(scalar.bits))
-    start = init.value if isinstance(init, BufferStore) and isinstance(init.value, FloatImm | IntImm) else None
+    refused = why_not_counted(state, nest.loops)
+    if not refused and ((counts[0] or 2) < 2 or (counts[1] or SHORTEST_DIRECT) < SHORTEST_DIRECT):
+        refused = "so few values gain nothing"
+    read = refused or reduced(state, nest)
+    if isinstance(read, str):
+        return read
+    scalar = state.scalar_of(read.found.update.buffer)
     rows = AnyRows(
         loop,
         terms,
-        again,
-        start,
-        _direct(state, again.term, terms.var, scalar),
+        read.found,
+        read.init,
+        _direct(state, read.found.term, terms.var, scalar),
         scalar,
-        lanes,
+        min(LANE_LIMIT, state.options.lanes(scalar.bits)),
         max(static_work(state, terms.body) or 1, 1),
     )
     return _why_not(state, rows) or rows
