@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from views.shell.controls.sheet import csv_of, rows_with
 
 ROWS = [{"pass": "FuseOps", "line": 12, "words": "Two, fused"}, {"pass": "=cmd()", "line": -3, "words": "-1.5"}]
+HEADS = ("pass", "line", "words")
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,12 @@ def test_rows_are_filtered_by_words_anywhere(words: str, lines: list[int]) -> No
 
 
 def test_a_file_of_a_table_holds_no_formula() -> None:
-    assert csv_of(ROWS) == 'pass,line,words\nFuseOps,12,"Two, fused"\n\'=cmd(),-3,-1.5\n'
+    assert csv_of(ROWS, HEADS) == 'pass,line,words\nFuseOps,12,"Two, fused"\n\'=cmd(),-3,-1.5\n'
+
+
+def test_a_file_has_the_heads_of_all_rows_even_where_none_is_left() -> None:
+    assert csv_of([], HEADS) == "pass,line,words\n"
+    assert csv_of([{"words": 1}, {"=A": 2}], ("=A", "words")) == "'=A,words\n,1\n2,\n"
 
 
 def test_a_table_shows_the_rows_that_the_filter_leaves() -> None:

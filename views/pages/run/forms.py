@@ -138,7 +138,7 @@ def _show_profile() -> None:
     sheet(rows, key="run.profile.table", name="profile", columns=columns)
     text = found.to_text()
     with st.container(horizontal=True, gap="small"):
-        st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
+        st.download_button("Download as text", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
         _offer_timeline()
 
 

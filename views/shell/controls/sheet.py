@@ -18,7 +18,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def sheet(rows: Rows, *, key: str, name: str, columns: Mapping[str, Any] | None = None) -> None:
-    """Show rows, which have the same keys, as the table `key`; they are saved as `name`.csv.
+    """Show rows as the table `key`, with a column for each key of any of them; they are saved as `name`.csv.
 
     `columns` says how columns are written, as Streamlit's `column_config`.
     """
@@ -27,7 +27,7 @@ def sheet(rows: Rows, *, key: str, name: str, columns: Mapping[str, Any] | None 
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if len(rows) > _FEW:
                 shown = _filtered(rows, key, name)
-            content = csv_of(shown)
+            content = csv_of(shown, tuple(dict.fromkeys(head for row in rows for head in row)))
             st.download_button("CSV", content, f"{name}.csv", "text/csv", key=f"{key}.csv", on_click="ignore")
     st.dataframe(shown, hide_index=True, column_config=columns, placeholder="", key=key)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
 
@@ -48,12 +48,12 @@ def rows_with(rows: Rows, words: str) -> Rows:
     return [row for row, text in zip(rows, texts, strict=True) if all(word in text for word in wanted)]
 
 
-def csv_of(rows: Rows) -> str:
+def csv_of(rows: Rows, heads: Sequence[str]) -> str:
     """Write rows as CSV below their heads; a text that a spreadsheet would take for a formula begins with a quote."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(rows[0] if rows else ())
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    writer.writerow(map(_cell, heads))
+    writer.writerows([_cell(row.get(head, "")) for head in heads] for row in rows)
     return file.getvalue()
 
 
