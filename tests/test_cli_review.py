@@ -14,6 +14,7 @@ from relax_core.cli.review.changes import ModuleChange, exit_status, to_markdown
 from relax_core.engine.debug.verdicts import NOT_COMPARED
 from relax_core.engine.replies import CostRow, Measured
 from tests.engine.programs import SAMPLES, SMALL
+from tests.folders import write_files
 
 MLP = (SAMPLES / "relax" / "mlp.py").read_text(encoding="utf-8")
 ONE = Measured("1", (("relax.add", 2),), (), CostRow(0, "Source", operator_calls=2, peak_bytes=64))
@@ -30,15 +31,11 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make two folders: a module that stays, one that computes something else, and one for each side alone."""
     monkeypatch.chdir(tmp_path)
-    modules = {
-        "old": {"same.py": SMALL, "deep/act.py": MLP, "gone.py": SMALL, "notes.rst": "no module"},
-        "new": {"same.py": f"# a comment\n{SMALL}", "deep/act.py": MLP.replace("nn.relu", "nn.gelu"), "come.py": SMALL},
-    }
-    for side, files in modules.items():
-        for name, text in files.items():
-            path = tmp_path / side / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+    write_files(tmp_path / "old", {"same.py": SMALL, "deep/act.py": MLP, "gone.py": SMALL, "notes.rst": "no module"})
+    write_files(
+        tmp_path / "new",
+        {"same.py": f"# a comment\n{SMALL}", "deep/act.py": MLP.replace("nn.relu", "nn.gelu"), "come.py": SMALL},
+    )
     return tmp_path
 
 
@@ -179,9 +176,7 @@ def test_the_steps_of_the_workflow_compare_two_versions_of_a_pass(
     after: str, status: int, words: str, tmp_path: Path
 ) -> None:
     for side, text in (("old", BEFORE), ("new", after)):
-        (tmp_path / side / "modules" / "deep").mkdir(parents=True)
-        (tmp_path / side / "passes.py").write_text(text, encoding="utf-8")
-        (tmp_path / side / "modules" / "deep" / "small.py").write_text(SMALL, encoding="utf-8")
+        write_files(tmp_path / side, {"passes.py": text, "modules/deep/small.py": SMALL})
     script = tmp_path / "relaxscope"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m relax_core "$@"\n', encoding="utf-8")
     script.chmod(0o755)

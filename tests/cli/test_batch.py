@@ -17,6 +17,7 @@ from relax_core.cli.review.named import module_files
 from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from tests.code_rules import REPOSITORY
 from tests.engine.programs import ENDLESS, SMALL
+from tests.folders import write_files
 from tests.processes import wait_until
 
 ILL_TYPED = SMALL.replace("R.add(x, x)", "R.add(x, z)")
@@ -32,15 +33,11 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make two folders of modules: `old`, and `new` in which one is changed, one is gone and one came."""
     monkeypatch.chdir(tmp_path)
-    modules = {
-        "old": {"same.py": SMALL, "deep/act.py": SMALL, "gone.py": SMALL, "notes.rst": "no module"},
-        "new": {"same.py": f"# 1\n{SMALL}", "deep/act.py": SMALL.replace("R.add", "R.multiply"), "come.py": ILL_TYPED},
-    }
-    for side, files in modules.items():
-        for name, text in files.items():
-            path = tmp_path / side / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+    write_files(tmp_path / "old", {"same.py": SMALL, "deep/act.py": SMALL, "gone.py": SMALL, "notes.rst": "no module"})
+    write_files(
+        tmp_path / "new",
+        {"same.py": f"# 1\n{SMALL}", "deep/act.py": SMALL.replace("R.add", "R.multiply"), "come.py": ILL_TYPED},
+    )
     return tmp_path
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.folders import write_files
 from tools.build_static import can_build
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -55,12 +56,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if can_build():
         os.symlink((REPOSITORY / "node_modules").resolve(), home / "node_modules")
     guide = GUIDE.read_text(encoding="utf-8")
+    files: dict[str, str] = {}
     for name in FILES:
         found = re.search(rf"`{re.escape(name)}`:\n\n```\w+\n(.*?)```", guide, re.DOTALL)
         assert found is not None, name
-        path = home / "views" / "pages" / "outline" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(found[1], encoding="utf-8")
+        files[name] = found[1]
+    write_files(home / "views" / "pages" / "outline", files)
     table = home / "views" / "__init__.py"
     pages = table.read_text(encoding="utf-8").replace(LAST, LAST + LINE)
     table.write_text(pages, encoding="utf-8")
