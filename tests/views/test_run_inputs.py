@@ -8,10 +8,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Page, expect
 
+from relax_core.engine.debug.replies import GivenInput
 from relax_core.engine.inputs import write_members
 from tests.browser import rest
 from tests.views.pages import arrive, opened
 from tests.views.test_run_options import run_of, said
+from views.pages.run.inputs import told
 from views.state.address import read_address, to_address
 from views.state.inputs import InputSet, set_named, set_of, sets_in, with_set, without_set
 from views.state.selection import screen
@@ -77,6 +79,16 @@ def test_sets_have_one_name_each_and_damage_is_no_set() -> None:
     for damaged in ("{", '[{"name": 1}]', sets[:-3]):
         assert sets_in(damaged) == ()
     assert "The inputs a are not here" in shown(fed="a", input_sets='[{"name":"a","signature":"","content":"AAAA"}]')
+
+
+def test_of_many_parameters_those_of_files_are_told_and_the_others_counted() -> None:
+    made_up = [GivenInput(f"p{at}", "(2,) f32", "", "made up from seed 0", "(2,) float32") for at in range(290)]
+    of_file = GivenInput("image", "(2,) f32", "x.npy", "", "(2,) float32")
+    first = "image: x.npy: (2,) float32"
+    assert told((made_up[0], of_file)) == [first, "p0: made up from seed 0: (2,) float32"]
+    lines = told((*made_up, of_file))
+    assert (lines[0], lines[-2][:3], lines[-1]) == (first, "p6:", "283 more: 283 made up")
+    assert told((of_file,) * 9 + (made_up[0],))[-1] == "2 more: 1 from files, 1 made up"
 
 
 def picture(side: int) -> FilePayload:

@@ -1,12 +1,14 @@
 """The form of the inputs on the Run page: made up from a seed, or a named set that files were read for."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.debug.replies import ReadInputs
+from relax_core.engine.debug.replies import GivenInput, ReadInputs
 from relax_core.engine.debug.requests import InputFile, InputsOf
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.present.escape import bullets, file_name, literal
@@ -42,6 +44,8 @@ _WHAT: Final = (
 )
 _VOCABULARY: Final = "A JSON object of numbers by token, a `tokenizer.json`, or a token a line; default: UTF-8's bytes"
 _INTEGERS: Final = re.compile(r"\b[iu](8|16|32|64)\b")
+_TOLD: Final = 8
+"""Parameters whose values are told one by one."""
 _READ: Final = "run.inputs.read"
 """What was last read of files, or why it was not."""
 _REMOVED: Final = "run.inputs.removed"
@@ -150,7 +154,7 @@ def _show_set(chosen: ProgramState, source: SourceView, fed: str) -> None:
         st.caption(literal(f"These inputs are for {made.signature}, what runs takes {source.signature}."))
     read = st.session_state.get(_READ)
     if isinstance(read, ReadInputs) and read.archive == archive:
-        st.markdown(bullets(": ".join(filter(None, (row.param, row.file, row.words, row.value))) for row in read.rows))
+        st.markdown(bullets(told(read.rows)))
     with st.container(horizontal=True, gap="xsmall"):
         if archive is not None:
             words = literal(f"Download {bytes_text(len(archive))}")
@@ -164,6 +168,16 @@ def _show_set(chosen: ProgramState, source: SourceView, fed: str) -> None:
         name = st.text_input("Name", fed, max_chars=LONGEST_NAME, key=f"run.inputs.name.{fed}").strip()
         if name and name != fed:
             _rename(chosen, made, name)
+
+
+def told(rows: Sequence[GivenInput]) -> list[str]:
+    """Say where the values of the first parameters are from, those of files before others, and count the rest."""
+    ordered = sorted(rows, key=lambda row: not row.file)
+    lines = [": ".join(filter(None, (row.param, row.file, row.words, row.value))) for row in ordered[:_TOLD]]
+    rest = Counter("from files" if row.file else "made up" for row in ordered[_TOLD:])
+    if rest:
+        lines.append(f"{rest.total():,} more: {', '.join(f'{count:,} {where}' for where, count in rest.items())}")
+    return lines
 
 
 def _keep(made: InputSet, archive: bytes) -> None:
