@@ -6,7 +6,7 @@ import streamlit as st
 
 from relax_core.lessons.explaining import names_in
 from relax_core.present.escape import literal
-from views.state.asking import ask_for_meaning
+from views.state.dialogs import ask_for_meaning
 
 _MOST: Final = 6
 

@@ -11,6 +11,7 @@ from relax_core.present.models import Inspector
 from views.lessons.steps import ask_for_step
 from views.lessons.words import show_words
 from views.shell.references import show_references
+from views.state.dialogs import ask_for_meaning, close_dialog, leave_dialog
 from views.worker.connection import ask
 from views.worker.program import given_program
 
@@ -18,14 +19,14 @@ from views.worker.program import given_program
 def explain_node(found: Inspector) -> None:
     """Open the paragraph of what is selected, and what its operator is."""
     operator = operator_of(found)
-    _explain(explained_node(found), ask(ExplanationsOf((operator,))) if operator else None)
+    ask_for_meaning(*((operator,) if operator else ()), about=explained_node(found))
 
 
 def explain(names: tuple[str, ...], about: str) -> None:
-    """Open what some names mean in the language of the program; `about` is the sentence that uses them."""
+    """Show what some names mean in the language of the program; `about` is the sentence that uses them."""
     source = ask(Open(given_program()))
     is_relay = isinstance(source, SourceView) and source.code.language == "relay"
-    _explain(about, ask(ExplanationsOf(names, "relay" if is_relay else "relax")))
+    _explain(about, ask(ExplanationsOf(names, "relay" if is_relay else "relax")) if names else None)
 
 
 def show_meanings(name: str) -> None:
@@ -33,7 +34,7 @@ def show_meanings(name: str) -> None:
     _show(ask(ExplanationsOf((name,))))
 
 
-@st.dialog("Explain this", width="large")
+@st.dialog("Explain this", width="large", on_dismiss=close_dialog)
 def _explain(text: str, found: Explanations | Failure | None) -> None:
     if text:
         st.markdown(prose(text))
@@ -72,4 +73,4 @@ def show_lessons(found: tuple[tuple[LessonFile, int], ...]) -> None:
             key = f"explain.{file.name}"
             if st.button(literal(title), key=key, on_click=ask_for_step, args=(file, step)):
                 # A dialog runs by itself: the lesson is opened by the page.
-                st.rerun()
+                leave_dialog()

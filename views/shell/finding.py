@@ -11,7 +11,7 @@ from views import PAGES
 from views.lessons.steps import ask_for_step, first_open
 from views.shell.navigation import open_page
 from views.shell.palette.component import PaletteAction, PaletteTarget, PaletteTargets, palette
-from views.state.asking import ask_for_guide
+from views.state.dialogs import ask_for_guide
 from views.state.session import open_sample
 
 _KNOWN: Final = "palette.targets"

@@ -16,7 +16,7 @@ from views.lessons import panel
 from views.lessons.steps import open_asked_step, open_lesson_file
 from views.shell.controls.choose import choose
 from views.shell.finding import go_where_chosen, show_palette
-from views.shell.guide import show_asked, show_help
+from views.shell.guide import offer_help, show_dialog
 from views.shell.sharing import show_sharing
 from views.state.session import (
     bring_back_edits,
@@ -58,7 +58,7 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
                 panel.show_panel(file)
             with right, st.container(gap=None):
                 yield
-        show_asked()
+        show_dialog()
 
 
 def _show_complaints() -> None:
@@ -88,8 +88,7 @@ def bar(noun: str) -> Generator[DeltaGenerator]:
         menu = st.popover("Share", help="The address of this screen, and files")
         address, files = menu.container(), menu.container()
         show_palette()
-        if st.button("?", key="bar.keys", help="Guide and keys"):
-            show_help(noun)
+        offer_help(noun)
     with added:
         yield files
     # What the page adds may have changed the selection.

@@ -13,10 +13,18 @@ from views.lessons.words import show_words
 from views.manifest import KeyGroup
 from views.manifests import MANIFESTS
 from views.shell.explaining import explain, show_lessons, show_meanings
-from views.state.asking import ask_for_meaning, asked_for, asked_guide
+from views.state.dialogs import (
+    CHOSEN_GUIDE,
+    Documents,
+    Meaning,
+    ask_for_guide,
+    ask_for_meaning,
+    close_dialog,
+    leave_dialog,
+    open_dialog,
+)
 from views.state.session import open_sample, open_text
 
-_CHOSEN: Final = "guide.chosen"
 _LOOKED_UP: Final = "guide.looked_up"
 _WANTED_KEY: Final = "guide.key"
 _MOST_SEE: Final = 8
@@ -31,14 +39,18 @@ _EVERYWHERE: Final[KeyGroup] = (
 )
 
 
-def show_help(page: str) -> None:
-    """Open the guide of a page, with the keys."""
+def offer_help(page: str) -> None:
+    """Offer the guide of a page, with the keys."""
+    # A click that comes along with a component's message is heard all the same before the script runs.
+    st.button("?", key="bar.keys", help="Guide and keys", on_click=_open_help, args=(page,))
+
+
+def _open_help(page: str) -> None:
     wanted = guide_of(page)
-    st.session_state[_CHOSEN] = next((guide.path for guide in guides() if guide.path == wanted), guides()[0].path)
-    _help()
+    ask_for_guide(next((guide.path for guide in guides() if guide.path == wanted), guides()[0].path))
 
 
-@st.dialog("Help", width="large")
+@st.dialog("Help", width="large", on_dismiss=close_dialog)
 def _help() -> None:
     text, names, keys = st.tabs(["Guide", "Look up", "Keys"])
     with text:
@@ -51,7 +63,11 @@ def _help() -> None:
 
 def _show_guide(known: dict[str, Guide]) -> None:
     chosen = st.selectbox(
-        "Document", list(known), key=_CHOSEN, format_func=lambda path: known[path].title, label_visibility="collapsed"
+        "Document",
+        list(known),
+        key=CHOSEN_GUIDE,
+        format_func=lambda path: known[path].title,
+        label_visibility="collapsed",
     )
     guide = known[chosen]
     st.markdown(f"## {literal(guide.title)}")
@@ -79,7 +95,7 @@ def _look_up() -> None:
 
 
 def _choose(path: str) -> None:
-    st.session_state[_CHOSEN] = path
+    st.session_state[CHOSEN_GUIDE] = path
 
 
 def key_columns(wanted: str = "") -> tuple[tuple[KeyGroup, ...], tuple[KeyGroup, ...]]:
@@ -116,19 +132,22 @@ def _show_keys() -> None:
                 column.markdown(f"{bold(title)}\n\n{table(('Key', ''), keys)}")
 
 
-def show_asked() -> None:
-    """Open what was asked for, if anything was: a document, the paragraph of a code, or what names mean."""
-    with asked_guide() as path:
-        if path:
-            st.session_state[_CHOSEN] = path
-            _help()
-            return
-    with asked_for() as (names, about):
-        found = paragraph_of(names[0]) if len(names) == 1 and not about else None
-        if found is not None:
-            show_paragraph(found)
-        elif names:
-            explain(names, about)
+def show_dialog() -> None:
+    """Show the dialog that is open, if one is that every page has: documents, a paragraph, or what names mean."""
+    try:
+        match open_dialog():
+            case Documents():
+                _help()
+            case Meaning((name,), "") if paragraph := paragraph_of(name):
+                _show_diagnostic(paragraph)
+            case Meaning(names, about):
+                explain(names, about)
+            case _:
+                pass
+    except Exception:
+        # A mistake is not made again in every run.
+        close_dialog()
+        raise
 
 
 def offer_paragraph(code: str, key: str, label: str = "", *, color: str = "red") -> bool:
@@ -140,9 +159,9 @@ def offer_paragraph(code: str, key: str, label: str = "", *, color: str = "red")
     )
 
 
-@st.dialog("Diagnostic", width="large")
-def show_paragraph(found: Paragraph) -> None:
-    """Open what a code means, a program that has it, and that program mended."""
+@st.dialog("Diagnostic", width="large", on_dismiss=close_dialog)
+def _show_diagnostic(found: Paragraph) -> None:
+    """Show what a code means, a program that has it, and that program mended."""
     _show_paragraph(found)
 
 
@@ -156,12 +175,12 @@ def _show_paragraph(found: Paragraph) -> None:
     st.markdown(f"{prose(f'`samples/{found.sample}` has it, where a line ends in `! {found.code}`:')}")
     st.code(found.failing, language=language)
     if st.button("Open this program", key="guide.failing", on_click=open_sample, args=(found.sample,)):
-        st.rerun()
+        leave_dialog()
     if found.mended:
         st.markdown("Mended:")
         st.code(found.mended, language=language)
         if st.button("Open the mended program", key="guide.mended", on_click=_open_mended, args=(found,)):
-            st.rerun()
+            leave_dialog()
 
 
 def _open_mended(found: Paragraph) -> None:

@@ -11,7 +11,7 @@ from relax_core.engine.documents.pass_examples import Example, examples
 from relax_core.present.catalog_of.catalog_models import GLOSSARY, Explanation
 from relax_core.present.escape import literal
 from views.shell.navigation import open_page
-from views.state.asking import ask_for_guide, ask_for_meaning
+from views.state.dialogs import ask_for_guide, ask_for_meaning, close_dialog
 from views.state.session import open_text, select
 
 DOCUMENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -71,11 +71,13 @@ def _offer(item: Explanation) -> None:
 
 
 def _select_entry(entry: str) -> None:
+    close_dialog()
     select(operator=entry)
 
 
 def _open(name: str, example: Example) -> None:
     """Open the program of an example, with the pass alone for its pipeline."""
+    close_dialog()
     ending = "relay" if "#[version" in example.program else "py"
     open_text(f"{example.program.strip()}\n", sample=f"{name}.{ending}")
     select(pipeline=example.pipeline, rule_text=example.rules, table_text=example.table, stage=1, view="text")

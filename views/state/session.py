@@ -47,7 +47,7 @@ def take_address() -> None:
     has, which may be older than the last change of the selection.
     """
     address = dict(st.query_params)
-    page = _page()
+    page = shown_page()
     if _KEY not in st.session_state:
         st.session_state[_FIRST_VISIT] = not address
     has_come = page != st.session_state.get(_PAGE) and address and address != _written()[1]
@@ -291,7 +291,7 @@ def bring_back_edits() -> None:
         show(dropped)
 
 
-def _page() -> str:
+def shown_page() -> str:
     """Return what Streamlit knows the page by that is shown."""
     context = get_script_run_ctx(suppress_warning=True)
     return "" if context is None else context.page_script_hash

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from relax_core.engine.components.commands import NO_COMMAND, Command
-from views.state.asking import ask_for_meaning
+from views.state.dialogs import ask_for_meaning
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 PANE_HEIGHT = "calc(100vh - 80px - var(--bar, 45px))"

@@ -15,7 +15,7 @@ from relax_core.present.escape import authored, literal, visible
 from views.classroom.membership import lead, leave, now, room
 from views.lessons.panel import sign
 from views.lessons.steps import open_step, said
-from views.shell.guide import show_help
+from views.shell.guide import offer_help
 from views.shell.navigation import address_of_page
 from views.worker.connection import ask
 
@@ -61,8 +61,7 @@ def _bar(known: Classroom, lesson: Lesson | None) -> None:
                 "Counts", (_LIVE, _LATER), default=_LIVE, key=_COUNTS, label_visibility="collapsed", required=True
             )
         st.button("Text size +", key="classroom.larger", on_click=_larger)
-        if st.button("?", key="bar.keys", help="Guide and keys"):
-            show_help("classroom")
+        offer_help("classroom")
         with st.popover("End the class"):
             st.caption("Counts are gone then. Browsers keep what their students did.")
             if st.button("End it for everybody", type="primary", key="classroom.end"):

@@ -45,7 +45,7 @@ from views.shell.controls.choose import choose
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import stacked_height
-from views.state.asking import ask_for_meaning
+from views.state.dialogs import ask_for_meaning
 from views.state.session import select, state
 from views.widgets.diff.component import diff
 from views.widgets.pipeline.component import PipelineAction

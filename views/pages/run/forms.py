@@ -16,6 +16,7 @@ from relax_core.present.running.run_models import Run
 from views.pages.run.program import given_program
 from views.shell.controls.sheet import sheet
 from views.shell.failures import show_reason
+from views.state.dialogs import PageDialog, ask_for, close_dialog, page_dialog
 from views.state.session import select, state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, waiting_in
@@ -23,6 +24,7 @@ from views.worker.program import as_in_of, mode_of
 
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
 
+_PROFILE: Final = "run.profile"
 _REPORTED: Final = "LambdaLift, PlanDevices, AnnotateTarget and the code generator have the bugs that were reported"
 
 
@@ -77,7 +79,9 @@ def buffers_form(program: Program) -> None:
 def profile_button(why_not: str = "") -> None:
     """Offer to measure where the time goes, unless there is a reason why not."""
     words = why_not or "Measure which lines take how long"
-    if st.button("Profile", key="run.profile", help=prose(words), disabled=bool(why_not)):
+    dialog = PageDialog(_PROFILE)
+    st.button("Profile", key=_PROFILE, help=prose(words), disabled=bool(why_not), on_click=ask_for, args=(dialog,))
+    if page_dialog(_PROFILE):
         _show_profile()
 
 
@@ -112,7 +116,7 @@ def show_comparison(found: ValuesCompared | Failure, key: str) -> None:
         sheet(rows, key=f"{key}.table", name="differences")
 
 
-@st.dialog("Profile", width="large")
+@st.dialog("Profile", width="large", on_dismiss=close_dialog)
 def _show_profile() -> None:
     with waiting_in(st.container()):
         found = ask(ProfileOf(given_program()))

@@ -28,7 +28,7 @@ from views.shell.frame import bar, group, page, status_line
 from views.shell.guide import offer_paragraph
 from views.shell.heights import pane_height
 from views.shell.reports import offer_report
-from views.state.asking import ask_for_meaning
+from views.state.dialogs import ask_for_meaning
 from views.state.session import select, state
 from views.state.shared import FocusState
 from views.worker.connection import ask, run_again

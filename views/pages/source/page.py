@@ -21,6 +21,7 @@ from views.shell.navigation import open_page
 from views.shell.reports import offer_report
 from views.shell.selecting import is_bare, on_graph, show_inspector, shown_function
 from views.shell.tour import offer
+from views.state.dialogs import PageDialog, ask_for, close_dialog, leave_dialog, page_dialog
 from views.state.session import line_to_show, open_text, opened_groups, reached_nodes, select, state
 from views.state.shared import FocusState
 from views.widgets.editor.component import NO_WORDS, EditorAction, editor
@@ -29,6 +30,7 @@ from views.worker.connection import ask, waiting_in
 from views.worker.program import given_program
 
 _TARGET = "source.target"
+_LAYOUT = "source.layout"
 _READ_BACK_CHARACTERS = 64_000
 
 
@@ -88,7 +90,7 @@ def _on_edit(action: EditorAction) -> None:
             open_text(action.text, sample=action.name)
 
 
-@st.dialog("Restore layout", width="large")
+@st.dialog("Restore layout", width="large", on_dismiss=close_dialog)
 def _offer_layout(text: str) -> None:
     with waiting_in(st.container()):
         reply = ask(RestoreLayout(text))
@@ -102,7 +104,7 @@ def _offer_layout(text: str) -> None:
     st.code(reply.text, language="python", height=360)
     if st.button("Use this text", type="primary", key="source.use"):
         open_text(reply.text)
-        st.rerun()
+        leave_dialog()
 
 
 def _use(text: str) -> None:
@@ -144,7 +146,7 @@ def _read_back(source: SourceView) -> str:
 def _run_command(text: str) -> None:
     match st.session_state.pop("source.command", ""):
         case "restore":
-            _offer_layout(text)
+            ask_for(PageDialog(_LAYOUT, text))
         case "format":
             reply = ask(Script(given_program()))
             if isinstance(reply, Failure):
@@ -154,6 +156,8 @@ def _run_command(text: str) -> None:
                 st.rerun()
         case _:
             pass
+    if dialog := page_dialog(_LAYOUT):
+        _offer_layout(dialog.text)
 
 
 def _vocabulary(code: Code) -> Vocabulary:
