@@ -2,11 +2,14 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, cast
 
 from relax_core.engine.samples import list_tables
 from views.state.shared import ProgramState
 
+_CALLED = re.compile(r"(?<![\w.])[\w.]++(?=\s*[(=])")
+_MODULE = re.compile(r"\bR\.")
 _WORDS = re.compile(r'is_op\(\\"([\w.]+)\\"|has_attr\(\{\\"([\w.]+)\\"|^\s+"([\w.]+)",?$', re.MULTILINE)
 
 
@@ -36,9 +39,15 @@ def sample_table(name: str) -> str:
 def _fit(table: str, program: str) -> tuple[bool, int]:
     """Say whether a table is of the program's language, and count what it names and the program has."""
     words = {found[found.lastindex or 0].removeprefix("relax.") for found in _WORDS.finditer(table)}
-    starts = r"(?:(?<![\w.])|(?<=\bR\.))"
-    count = sum(re.search(rf"{starts}{re.escape(word)}\s*[(=]", program) is not None for word in words)
+    count = len(words & _called(program))
     return ("relax." in table) == (re.search(r"\bR\.\w", program) is not None), count
+
+
+@lru_cache(maxsize=2)
+def _called(program: str) -> frozenset[str]:
+    """Return what a program calls or names as an attribute, with and without the name of TVMScript's module, `R`."""
+    names = frozenset(_CALLED.findall(program))
+    return names | {name[found.end() :] for name in names for found in _MODULE.finditer(name)}
 
 
 def patterns_of(table: str) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,7 @@ from relax_core.ir.attrs import AttrValue
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Expr, Function, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import postorder, preorder
+from relax_core.ir.node import nodes_in, postorder
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.pattern.language.nodes import (
     DataTypePattern,
@@ -36,7 +36,7 @@ def facts_of(module: IRModule, *patterns: Pattern) -> MatchContext:
     types = infer(module).types if any(map(asks_types, patterns)) else NOTHING
     if dialect_of(module) == "relay":
         return MatchContext(types)
-    bindings = (node for _, function in module.relax_functions for node in preorder(function))
+    bindings = (node for _, function in module.relax_functions for node in nodes_in(function))
     values: dict[Var, Expr] = {node.var: node.value for node in bindings if isinstance(node, VarBinding)}
     return MatchContext(types, values or NO_VALUES)
 

@@ -70,7 +70,9 @@ def relax_pattern_rows(module: IRModule, tables: Tables, id_of: IdOf, line_of: L
     nodes = (node for _, function in normal.relax_functions for node in preorder(function))
     binding_of = {node.var: node for node in nodes if isinstance(node, Binding)}
     place_of = {item: number for number, item in enumerate(binding_of.values())}
-    finder = _RelaxFinder(normal, log, id_of, line_of, binding_of, place_of)
+    inside = (node for _, function in open_relax_functions(normal) for node in preorder(function))
+    blocks = tuple(node for node in inside if isinstance(node, DataflowBlock))
+    finder = _RelaxFinder(normal, log, id_of, line_of, binding_of, place_of, blocks)
     return (*map(finder.row, tables.patterns), *map(finder.graph_row, tables.graphs))
 
 
@@ -85,16 +87,16 @@ class _RelaxFinder:
     binding_of: Mapping[Var, Binding]
     place_of: Mapping[Binding, int]
     """Where each binding stands in the program."""
+    blocks: tuple[DataflowBlock, ...]
+    """The dataflow blocks of the functions that are of no target."""
 
     def row(self, entry: PatternEntry) -> PatternRow:
         """Present a pattern."""
         name, pattern, *check = entry
         facts = facts_of(self.module, pattern)
         found = [
-            CompositeMatches(DataflowGroups(node), pattern, check[0] if check else accept, facts).find()
-            for _, function in open_relax_functions(self.module)
-            for node in preorder(function)
-            if isinstance(node, DataflowBlock)
+            CompositeMatches(DataflowGroups(block), pattern, check[0] if check else accept, facts).find()
+            for block in self.blocks
         ]
         places = [self.fit(unit, match) for item in found for unit, match in item.units.items()]
         count = len(places)
@@ -112,12 +114,7 @@ class _RelaxFinder:
     def graph_row(self, entry: GraphEntry) -> PatternRow:
         """Present a pattern of several bindings: its matches in dataflow blocks, which may overlap."""
         name, graph = entry
-        searches = [
-            graph.search(node, self.module)
-            for _, function in open_relax_functions(self.module)
-            for node in preorder(function)
-            if isinstance(node, DataflowBlock)
-        ]
+        searches = [graph.search(block, self.module) for block in self.blocks]
         found = list(islice(chain.from_iterable(search.matches() for search in searches), MATCH_LIMIT + 1))
         places = [self.graph_fit(graph, match) for match in found[:MATCH_LIMIT]]
         misses = [search.miss for search in searches if search.miss is not None]

@@ -122,11 +122,13 @@ class _RelaxReporter:
     region_of: dict[Binding, RegionCall] = field(init=False)
     name_of: dict[Var, str] = field(init=False)
     facts_of: dict[Pattern, MatchContext] = field(default_factory=dict[Pattern, MatchContext])
+    roots_of: dict[Pattern, frozenset[str] | None] = field(init=False)
 
     def __post_init__(self) -> None:
         self.entries = (*self.tables.patterns, *self.tables.single_operators())
         self.region_of = {item.binding: item for item in self.calls}
         self.name_of = {item.binding.var: item.name for item in self.calls}
+        self.roots_of = {pattern: root_operators(pattern) for _, pattern, *_ in self.entries}
 
     def row(self, item: RegionCall) -> RegionRow:
         """Present a region."""
@@ -195,7 +197,7 @@ class _RelaxReporter:
         """Say why an operator is in no composite."""
         name = operator_name(call.op) or ""
         for composite, pattern, *check in self.entries:
-            roots = root_operators(pattern)
+            roots = self.roots_of[pattern]
             if roots is None or name not in roots:
                 continue
             if pattern not in self.facts_of:

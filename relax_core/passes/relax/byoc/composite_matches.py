@@ -5,18 +5,22 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, Tuple, Var
+from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, Op, Tuple, Var
 from relax_core.ir.node import Node
 from relax_core.pattern.language.nodes import (
+    AndPattern,
     CallPattern,
+    DominatorPattern,
     OperatorPattern,
     Pattern,
     TupleGetItemPattern,
     TuplePattern,
     UnorderedTuplePattern,
+    subpatterns,
 )
-from relax_core.pattern.matching.facts import MatchContext
+from relax_core.pattern.matching.facts import MatchContext, operator_name
 from relax_core.pattern.matching.matcher import Match, Miss, try_match
+from relax_core.pattern.matching.variants import root_operators
 from relax_core.pattern.matching.work import Work
 from relax_core.pattern.partition.dataflow import BindingUnit, DataflowGroups
 from relax_core.pattern.partition.tables import Check
@@ -61,10 +65,13 @@ class CompositeMatches:
     misses: list[tuple[Binding, Miss]] = field(default_factory=list[tuple[Binding, Miss]])
 
     def find(self) -> "CompositeMatches":
-        """Try the pattern at every call of the block, and return this."""
+        """Try the pattern at every call of the block that it may match a part of, and return this."""
+        roots = _first_operators(self.pattern)
         for binding in tuple(self.groups.place_of):
             match binding.value:
                 case Call(op=GlobalVar()) | Call(op=Var()):
+                    pass
+                case Call(op=Op() as op) if roots is not None and operator_name(op) not in roots:
                     pass
                 case Call() as call:
                     self._try(binding, call)
@@ -122,3 +129,12 @@ class CompositeMatches:
         while isinstance(var, Var) and var in self.facts.value_of:
             yield var
             var = self.facts.value_of[var]
+
+
+def _first_operators(pattern: Pattern) -> frozenset[str] | None:
+    """Return the operators of `root_operators` if no part of the pattern matches a call of another one, else `None`.
+
+    A conjunction may match in part before its operator is looked at.
+    """
+    has_more = any(isinstance(part, AndPattern | DominatorPattern) for part in subpatterns(pattern))
+    return None if has_more else root_operators(pattern)

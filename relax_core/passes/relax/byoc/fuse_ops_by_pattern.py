@@ -114,8 +114,10 @@ class _PatternFusion:
         def change(block: DataflowBlock) -> DataflowBlock:
             found = CompositeMatches(DataflowGroups(block), self.pattern, self.check, facts).find()
             self.found.append(found)
-            attrs = dict.fromkeys(found.units, attrs_of({COMPOSITE: self.name, PRIMITIVE: True}))
             self.explain(found)
+            if not found.units:
+                return block
+            attrs = dict.fromkeys(found.units, attrs_of({COMPOSITE: self.name, PRIMITIVE: True}))
             return outlining.outlined(block, found.groups, attrs, lifts_constants=not self.options.bind_constants)
 
         changed = change_blocks(module, ctx, change, self.options.entry_functions)

@@ -125,7 +125,7 @@ def change_blocks(
 
     def changed(var: GlobalVar, function: Function) -> Function:
         is_looked_at = is_open(function) and (not entries or var.name in entries)
-        return ctx.rewrite(function, rule) if is_looked_at else function
+        return ctx.rewrite(function, rule, kinds=(DataflowBlock,)) if is_looked_at else function
 
     return change_functions(module, ctx, changed)
 
