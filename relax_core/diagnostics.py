@@ -9,6 +9,28 @@ from relax_core.source import Span, excerpt
 Severity = Literal["error", "warning", "note"]
 
 
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A text in the place of a span, after which a problem is no more; `title` says what is offered: "Declare n"."""
+
+    span: Span
+    text: str
+    title: str
+
+
+class Remedy(str):
+    """A hint that knows its mend, wherever that stands; it reads as any hint."""
+
+    __slots__ = ("mend",)
+    mend: Mend
+
+    def __new__(cls, words: str, mend: Mend) -> "Remedy":
+        """Say in `words` what to do, which is to make `mend`."""
+        self = super().__new__(cls, words)
+        self.mend = mend
+        return self
+
+
 class Suggestion(str):
     """A hint that says which word was probably meant; it reads as any hint, and knows what to replace by what."""
 
@@ -36,12 +58,12 @@ class Diagnostic:
     hint: str = ""
     severity: Severity = "error"
     related: tuple[tuple[str, Span], ...] = ()
-    suggestion: Suggestion | None = None
+    knowing: Suggestion | Remedy | None = None
     """The hint, if it is one that knows its mend; `hint` is its text."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.hint, Suggestion):
-            object.__setattr__(self, "suggestion", self.hint)
+        if isinstance(self.hint, Suggestion | Remedy):
+            object.__setattr__(self, "knowing", self.hint)
             object.__setattr__(self, "hint", str(self.hint))
 
     @property
@@ -52,15 +74,19 @@ class Diagnostic:
         return f"{self.span.source.name}:{self.span.line}:{self.span.column}"
 
     @property
-    def fix(self) -> str:
-        """The text that mends the program in place of the span's; empty if none is known.
+    def mend(self) -> Mend | None:
+        """What mends the program; `None` if that is not known.
 
         A suggestion counts only where the span is the suspected word and nothing else.
         """
-        meant = self.suggestion
-        if meant is None or self.span is None or self.hint != meant:
-            return ""
-        return meant.meant if self.span.text == meant.written else ""
+        hint = self.knowing
+        if hint is None or self.hint != hint:
+            return None
+        if isinstance(hint, Remedy):
+            return hint.mend
+        if self.span is None or self.span.text != hint.written:
+            return None
+        return Mend(self.span, hint.meant, f"Replace with {hint.meant}")
 
     def render(self, *, with_excerpt: bool = True) -> str:
         """Return the message as the command line prints it."""

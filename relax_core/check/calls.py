@@ -15,6 +15,7 @@ from relax_core.check.prim.prims import (
     object_for_prim,
     with_schema,
 )
+from relax_core.check.rules import remedies
 from relax_core.check.typing_context import TypingContext, contradicted, fields_of, show_callee
 from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
 from relax_core.diagnostics import plural
@@ -44,7 +45,7 @@ from relax_core.ops import find
 from relax_core.ops.runtime.control import declared
 from relax_core.ops.show import show_type
 from relax_core.ops.signature import schema_text
-from relax_core.ops.spec import OpSpec, OpTypeError
+from relax_core.ops.spec import Around, OpSpec, OpTypeError
 
 Check: TypeAlias = Callable[[TypingContext, Call, tuple[Type, ...]], Type | None]
 
@@ -160,7 +161,10 @@ def _inferred(context: TypingContext, call: Call, spec: OpSpec, arg_types: tuple
         computed, error = None, problem
     if computed is not None:
         return context.resolve(computed)
-    return context.report(call, error.code, error.message, with_schema(spec, error))
+    hint = with_schema(spec, error)
+    if isinstance(hint, Around):
+        hint = remedies.around_operand(hint, call, arg_types)
+    return context.report(call, error.code, error.message, hint)
 
 
 def _has_right_count(spec: OpSpec, count: int) -> bool:

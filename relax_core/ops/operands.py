@@ -1,6 +1,7 @@
 """Reading the arguments of an operator call: tensors, axes, scalars, shapes, dtypes; and broadcasting."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 from relax_core.ir.expr import (
@@ -16,9 +17,9 @@ from relax_core.ir.expr import (
     Type,
 )
 from relax_core.ir.integer.prove import constant_value, prove_equal
-from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, binary, const
+from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, binary, bits_of, const
 from relax_core.ops.show import show_dims
-from relax_core.ops.spec import ArgumentAt, OpTypeError, listed
+from relax_core.ops.spec import ArgumentAt, Around, OpTypeError, listed
 
 ONE = IntImm(1)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -176,9 +177,22 @@ def common_dtype(call: Call, tensors: tuple[TensorType, ...]) -> str | None:
         raise OpTypeError(
             "TY011",
             (f"{call_name(call)} expects equal dtypes, got ", *listed(tensors, " and ")),
-            f'convert one with R.astype(value, "{known[0]}")',
+            _conversion(tensors, dict.fromkeys(known)),
         )
     return known[0] if len(known) == len(tensors) and known else None
+
+
+def _conversion(tensors: tuple[TensorType, ...], dtypes: Iterable[str]) -> str:
+    """Say how tensors get one dtype: of two the one that holds more, a float before an integer."""
+    narrow, *_, wide = sorted(dtypes, key=_width)
+    words = f'convert one with R.astype(value, "{wide}")'
+    others = [item for item in tensors if item.dtype not in (None, wide)]
+    is_certain = len(others) == 1 and _width(narrow) < _width(wide) and narrow != "bool"
+    return Around(words, others[0], "astype", f', "{wide}"') if is_certain else words
+
+
+def _width(dtype: str) -> tuple[bool, int]:
+    return "float" in dtype, bits_of(dtype)
 
 
 def broadcast(call: Call, a: Dims, b: Dims) -> Dims | None:
@@ -251,7 +265,7 @@ def require_float(call: Call, tensor: TensorType) -> None:
         raise OpTypeError(
             "TY033",
             (f"{call_name(call)} expects a floating-point tensor, got ", tensor),
-            'convert it with R.astype(value, "float32")',
+            Around('convert it with R.astype(value, "float32")', tensor, "astype", ', "float32"'),
         )
 
 

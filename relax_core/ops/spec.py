@@ -81,6 +81,21 @@ class ArgumentAt:
 MessagePart: TypeAlias = "str | Type | ArgumentAt"
 
 
+class Around(str):
+    """A hint that says what to write around an operand, such as `R.permute_dims`; it reads as any hint."""
+
+    __slots__ = ("operand", "operator", "rest")
+    operand: Type
+    operator: str
+    rest: str
+
+    def __new__(cls, words: str, operand: Type, operator: str, rest: str = "") -> "Around":
+        """Say in `words` to write `operator(...)` around what has the type `operand`, with `rest` behind it."""
+        self = super().__new__(cls, words)
+        self.operand, self.operator, self.rest = operand, operator, rest
+        return self
+
+
 class OpTypeError(Exception):
     """A call of an operator has no type: a code of block TY, the message, and a hint.
 

@@ -69,6 +69,18 @@ class Elsewhere(msgspec.Struct, frozen=True):
     column: int
 
 
+class Mend(msgspec.Struct, frozen=True):
+    """A text in the place of another one, after which a problem is no more; in place of nothing it is inserted."""
+
+    text: str
+    title: str
+    """What is offered, such as `Replace with R.nn.relu`."""
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
 class Problem(msgspec.Struct, frozen=True):
     """A diagnostic with its place in the text."""
 
@@ -88,8 +100,8 @@ class Problem(msgspec.Struct, frozen=True):
     excerpt: str = ""
     """The line of another text than the program's that the place is in: of the pipeline."""
     related: tuple[Elsewhere, ...] = ()
-    fix: str = ""
-    """The text that mends the program in place of the problem's; empty if none is known."""
+    mend: Mend | None = None
+    """What mends the program, if that is known."""
 
 
 class NameFact(msgspec.Struct, frozen=True, array_like=True):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from relax_core import codes
+from relax_core import codes, diagnostics
 from relax_core.diagnostics import Diagnostic
-from relax_core.present.models import Elsewhere, Problem
+from relax_core.present.models import Elsewhere, Mend, Problem
 from relax_core.source import Span
 
 _NO_PROGRAM = ("<pipeline>", "<rules>")
@@ -28,13 +28,19 @@ def problem_of(diagnostic: Diagnostic) -> Problem:
         codes.CODES.get(diagnostic.code, ""),
         excerpt=_excerpt_of(span) if span else "",
         related=tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
-        fix=diagnostic.fix,
+        mend=_mend_of(diagnostic.mend),
     )
 
 
 def problems_of(diagnostics: Iterable[Diagnostic]) -> tuple[Problem, ...]:
     """Present diagnostics in the order of their places, those without a place first."""
     return tuple(sorted(map(problem_of, diagnostics), key=lambda item: (item.line, item.column)))
+
+
+def _mend_of(mend: diagnostics.Mend | None) -> Mend | None:
+    if mend is None:
+        return None
+    return Mend(mend.text, mend.title, mend.span.line, mend.span.column, *mend.span.end_line_column)
 
 
 def _excerpt_of(span: Span) -> str:

@@ -17,6 +17,7 @@ from relax_core.present.models import (
     InspectorRow,
     LegendEntry,
     Mark,
+    Mend,
     NameFact,
     NodeRange,
     Part,
@@ -123,8 +124,9 @@ NODE_LINES = {"n0": 23, "n1": 25, "n2": 28, "n3": 29, "n4": 30, "n5": 31}
 def source_code(text: str) -> Code:
     """The program with all its marks, or any other text without them."""
     if text != PROGRAM:
+        mend = Mend("mended", "Replace with mended", 1, 1, 1, 5)
         problem = Problem(
-            "error", "PA001", f"This text is not the program: `{HOSTILE}`", "Undo.", 1, 1, 1, 5, fix="mended"
+            "error", "PA001", f"This text is not the program: `{HOSTILE}`", "Undo.", 1, 1, 1, 5, mend=mend
         )
         return Code(text, lines(text), (), (problem,), name="my_ir_module.py")
     ranges = tuple(

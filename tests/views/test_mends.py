@@ -15,7 +15,8 @@ WRONG = """\
 @R.function
 def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
     y = R.nn.softmox(x)
-    z = R.multipli(y, y)
+    w: R.Tensor((2, k), "float32") = R.match_cast(y, R.Tensor((2, k), "float32"))
+    z = R.multipli(w, w)
     return z
 """
 
@@ -28,19 +29,21 @@ def test_all_errors_that_know_their_mend_are_mended_at_once(
     page = open_page(width, 900, mode)
     page.goto(f"{app_url}/?{urlencode(to_address(screen(text=WRONG)))}")
     text = page.get_by_role("textbox", name="Program text")
-    every = page.get_by_role("button", name="Fix all 2")
+    every = page.get_by_role("button", name="Fix all 3")
     expect(every).to_be_visible()
     assert_accessible(page, width)
     every.click()
     expect(text).to_contain_text("R.nn.softmax(x)")
-    expect(text).to_contain_text("R.multiply(y, y)")
+    expect(text).to_contain_text("R.multiply(w, w)")
+    expect(text).to_contain_text("k = T.int64()")
     expect(page.get_by_text("Well-formed")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Fix all"))).to_have_count(0)
     text.press("Control+z")
     expect(text).to_contain_text("R.nn.softmox(x)")
-    expect(text).to_contain_text("R.multipli(y, y)")
+    expect(text).to_contain_text("R.multipli(w, w)")
     expect(every).to_be_visible()
     page.get_by_role("button", name="Replace with R.multiply").click()
-    expect(text).to_contain_text("R.multiply(y, y)")
+    expect(text).to_contain_text("R.multiply(w, w)")
     expect(text).to_contain_text("R.nn.softmox(x)")
+    expect(page.get_by_role("button", name="Declare k")).to_be_visible()
     expect(every).to_have_count(0)

@@ -11,6 +11,7 @@ from relax_core.check.infer import Inference
 from relax_core.check.kept.flat import TIR_CALLS
 from relax_core.check.prim.prim_scopes import scopes
 from relax_core.check.purity import impurity_of, is_unchecked
+from relax_core.check.rules import remedies
 from relax_core.check.rules.declarations import (
     direct_calls,
     known_devices,
@@ -178,7 +179,7 @@ def _pure_dataflow(checked: Checked) -> Iterator[Diagnostic]:
                     f"the function is declared pure, but {words}",
                     visit.node,
                     visit.holder,
-                    hint="write @R.function(pure=False)",
+                    hint=remedies.as_impure("write @R.function(pure=False)", visit.function),
                 )
 
 

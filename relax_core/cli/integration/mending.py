@@ -1,6 +1,6 @@
 """The mends that diagnostics know, applied as far as that is safe: there are fewer errors then, and no others.
 
-A mend is a word in place of another one. Which words are meant is a guess, so each is tried, and the text is checked.
+Which words are meant is a guess, so each mend is tried, and the text is checked.
 """
 
 from collections import Counter
@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from relax_core.cli.terminal import Engine
 from relax_core.engine.protocol import Check, Failure, Program
-from relax_core.frontend.layout import given_column
-from relax_core.present.models import Problem
+from relax_core.frontend.layout import given_column, with_spaces
+from relax_core.present.models import Mend, Problem
+from relax_core.source import Source
 
 _ROUNDS: Final = 8
 """A mend may show errors that were hidden before it."""
@@ -72,22 +73,41 @@ def _tried(engine: Engine, asked: Check, made: Mended, known: Sequence[Problem])
 
 def applied(text: str, known: Sequence[Problem]) -> str:
     """Return a text with the mends of problems that do not overlap."""
+    source = Source("", text)
     lines = text.split("\n")
-    for item in sorted(known, key=lambda item: (item.line, item.column), reverse=True):
-        line = lines[item.line - 1]
-        start, end = (given_column(line, column) - 1 for column in (item.column, item.end_column))
-        lines[item.line - 1] = line[:start] + item.fix + line[end:]
-    return "\n".join(lines)
+    given = (mend_as_given(item.mend, lines) for item in known if item.mend is not None)
+    ordered = sorted(given, key=lambda item: (item.line, item.column))
+    for item in reversed(ordered):
+        start, end = source.offset(item.line, item.column), source.offset(item.end_line, item.end_column)
+        text = text[:start] + item.text + text[end:]
+    return text
+
+
+def mend_as_given(mend: Mend, lines: Sequence[str]) -> Mend:
+    """Return a mend with the columns, and the tabs at their start, of the lines as they were given."""
+    line = lines[mend.line - 1]
+    margin = line[: len(line) - len(line.lstrip())]
+    return replace(
+        mend,
+        text=mend.text.replace(f"\n{with_spaces(margin)}", f"\n{margin}"),
+        column=given_column(line, mend.column),
+        end_column=given_column(lines[mend.end_line - 1], mend.end_column),
+    )
 
 
 def _apart(problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems that know their mend, in the order of the text, without those that overlap one before."""
-    found: list[Problem] = []
-    for item in sorted(problems, key=lambda item: (item.line, item.column)):
-        is_apart = not found or (found[-1].line, found[-1].end_column) <= (item.line, item.column)
-        if item.fix and item.severity == "error" and item.line == item.end_line and is_apart:
-            found.append(item)
-    return found
+    """Return the problems that know their mend, in the order of the text, without those that overlap one before.
+
+    Several problems may have one mend, such as a declaration.
+    """
+    found: dict[Mend, Problem] = {}
+    end = (0, 0)
+    known = ((item.mend, item) for item in problems if item.mend is not None and item.severity == "error")
+    for mend, item in sorted(known, key=lambda pair: (pair[0].line, pair[0].column)):
+        if end <= (mend.line, mend.column):
+            found.setdefault(mend, item)
+            end = mend.end_line, mend.end_column
+    return list(found.values())
 
 
 def _errors(problems: Sequence[Problem]) -> Counter[tuple[str, str]]:
@@ -96,6 +116,6 @@ def _errors(problems: Sequence[Problem]) -> Counter[tuple[str, str]]:
 
 
 def _problems(engine: Engine, asked: Check, text: str) -> tuple[Problem, ...] | Failure:
-    program: Program = msgspec.structs.replace(asked.program, text=text)
-    found = engine.request(msgspec.structs.replace(asked, program=program))
+    program: Program = replace(asked.program, text=text)
+    found = engine.request(replace(asked, program=program))
     return found if isinstance(found, Failure) else found.problems

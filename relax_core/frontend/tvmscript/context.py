@@ -90,6 +90,12 @@ class Context:
         start = self.offset(line, column)
         return Span(self.source, start, start if end_line is None else self.offset(end_line, end_column or 0))
 
+    def keyword(self, key: str, value: ast.expr) -> Place:
+        """Return where the name of an argument stands before its value, or the value where that is not plain."""
+        span = self.span(value)
+        head = self.source.text[: span.start].rstrip().removesuffix("=").rstrip()
+        return Span(self.source, len(head) - len(key), len(head)) if head.endswith(key) else span
+
     def words(self, node: ast.expr) -> str:
         """Return the text of an expression on one line; nothing where it is not at hand."""
         if not self.is_ascii or self.fixed_span is not None or node.lineno != node.end_lineno:

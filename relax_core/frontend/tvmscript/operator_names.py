@@ -1,5 +1,11 @@
 """The names of TVM's Relax operators, as `R.<name>` writes them: what is read even if nothing else is known of it."""
 
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from relax_core.diagnostics import Suggestion
+
 OPERATOR_NAMES = frozenset(
     """
     abs acos acosh add arange argmax argmin argsort asin asinh assert_op astype atan atan2 atanh bitwise_and
@@ -33,3 +39,36 @@ OPERATOR_NAMES = frozenset(
     wrap_param zeros zeros_like
     """.split()  # noqa: SIM905  # the names read better as words than as a list of strings
 )
+
+_OF_OTHERS: Mapping[str, str] = MappingProxyType(
+    {
+        "amax": "max", "amin": "min", "batch_matmul": "matmul", "bmm": "matmul", "cast": "astype", "cat": "concat",
+        "clamp": "clip", "concatenate": "concat", "dense": "linear", "div": "divide", "dot": "matmul", "eq": "equal",
+        "expand": "broadcast_to", "ge": "greater_equal", "gt": "greater", "layernorm": "nn.layer_norm",
+        "le": "less_equal", "leaky_relu": "nn.leakyrelu", "lt": "less", "mul": "multiply", "ne": "not_equal",
+        "neg": "negative", "permute": "permute_dims", "pow": "power", "remainder": "mod", "sub": "subtract",
+        "swish": "nn.silu", "to": "astype", "transpose": "permute_dims", "true_divide": "divide",
+        "unsqueeze": "expand_dims", "view": "reshape",
+    }
+)  # fmt: skip
+"""How NumPy, PyTorch and Relay call them."""
+
+
+def operator_suggestion(short: str, known: Iterable[str], prefix: str) -> str:
+    """Return which operator is meant by a name that none has, after the text's prefix `R.`; empty if that is not clear.
+
+    It is one that others call so, one of the same name in another name space, or one that is spelt much like it.
+    """
+    names = tuple(dict.fromkeys(known))
+    last = short.rpartition(".")[2].lower()
+    same = [name for name in names if name.rpartition(".")[2].lower() == last]
+    by_last = {**_OF_OTHERS, **{name.rpartition(".")[2].lower(): name for name in reversed(names)}}
+    for found in (
+        [_OF_OTHERS[last]] if last in _OF_OTHERS else [],
+        same if len(same) == 1 else [],
+        get_close_matches(short, names, n=1, cutoff=0.75),
+        [by_last[item] for item in get_close_matches(last, by_last, n=1, cutoff=0.75)],
+    ):
+        if found:
+            return Suggestion(prefix + short, prefix + found[0])
+    return ""

@@ -5,6 +5,8 @@ import re
 import warnings
 from dataclasses import dataclass
 
+from relax_core.diagnostics import Remedy
+from relax_core.frontend.tvmscript import remedies
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.plain.plain_types import abbreviate
 from relax_core.source import Span
@@ -90,7 +92,10 @@ def _cut_for(context: Context, lines: list[str], error: SyntaxError) -> bool:
         return True
     at = context.offset_of_column(line, column)
     end = min(at + 1, len(context.source.text))
-    context.report("PA001", Span(context.source, at, end), f"syntax error: {message}", _hint(message))
+    span, last = Span(context.source, at, end), context.offset_of_column(line, error.end_offset or column)
+    hint, mend = _hint(message), remedies.mend_of_syntax(span, message, last)
+    hint = hint if mend is None else Remedy(hint, mend)
+    context.report("PA001", span, f"syntax error: {message}", hint)
     if all(not text.strip() for text in lines[cut.start : cut.end]):
         return False
     _blank(context, lines, cut, is_indent_wrong=isinstance(error, IndentationError))
@@ -108,7 +113,7 @@ def _hint(message: str) -> str:
         return "add the closing bracket"
     if "forgot a comma" in message:
         return "put a comma between the two, or an operator"
-    return ""
+    return "add a colon" if message == "expected ':'" else ""
 
 
 def _blank(context: Context, lines: list[str], cut: _Lines, *, is_indent_wrong: bool) -> None:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.layout import TAB_WIDTH
+from relax_core.frontend.tvmscript import remedies
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.depth import without_deep_statements
 from relax_core.frontend.tvmscript.elsewhere import point_at_definitions
@@ -53,6 +54,8 @@ def _read(
         if tree is not None:
             modules = read_file(context, without_deep_statements(context, tree, MAX_DEPTH))
             point_at_definitions(context, tree)
+            if context.known is None and any(item.severity == "error" for item in context.diagnostics):
+                remedies.offer_mends(context, tree)
             if not modules and not any(item.severity == "error" for item in context.diagnostics):
                 hint = "a module is a class below @I.ir_module"
                 context.report("PA015", Span(source, 0, 0), "the text holds no module", hint)

@@ -11,7 +11,7 @@ from relax_core.ops.kernels.scalar import cast
 from relax_core.ops.kernels.te import FuncBuilder, known, load
 from relax_core.ops.operands import broadcast, common_dtype, tensor_at
 from relax_core.ops.schema import BINARY
-from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import Around, Legalized, OpSpec, OpTypeError, Param, Value
 
 
 def _infer_matmul(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -44,7 +44,8 @@ def _check_inner(a: Dims, b: Dims, left: TensorType, right: TensorType) -> None:
     if prove_different(inner_a, inner_b):
         hint = "the last size of the first must be the second last of the second"
         if len(b) == 2 and not prove_different(inner_a, b[1]):
-            hint = f"insert R.permute_dims on the second operand, whose last size is {show_prim(b[1])}"
+            words = f"insert R.permute_dims on the second operand, whose last size is {show_prim(b[1])}"
+            hint = Around(words, right, "permute_dims")
         raise OpTypeError(
             "TY012",
             (

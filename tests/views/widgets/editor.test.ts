@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Problem } from "#generated/models";
+import type { Mend, Problem } from "#generated/models";
 import { endOfBlock } from "../../../views/widgets/editor/folding";
-import { mendable } from "../../../views/widgets/editor/places";
+import { mendsOf } from "../../../views/widgets/editor/places";
 import { indentAfter, replacement, withLineFeeds } from "../../../views/widgets/editor/text_view";
 
 const TEXT = ["def f():", "    if x:", "        y", "", "    z", "", "g"];
@@ -37,27 +37,26 @@ test("one text becomes another by the smallest change", () => {
 });
 
 test("errors that know their mend are mended in the order of the text, of two that overlap the first", () => {
-  const problem = (line: number, column: number, end: number, more: Partial<Problem> = {}): Problem =>
-    ({
-      severity: "error",
-      line,
-      column,
-      end_line: line,
-      end_column: end,
-      fix: `${line}:${column}`,
-      ...more,
-    }) as Problem;
-  const problems = [
+  const problem = (line: number, column: number, end: number, more: Partial<Mend> = {}): Problem => {
+    const place = { line, column, end_line: line, end_column: end };
+    const mend = { text: `${line}:${column}`, title: "", ...place, ...more };
+    return { severity: "error", ...place, mend } as Problem;
+  };
+  const problems: readonly Problem[] = [
     problem(7, 9, 12),
     problem(2, 5, 9),
     problem(2, 8, 11),
     problem(2, 9, 12),
-    problem(3, 1, 2, { severity: "warning" }),
-    problem(4, 1, 2, { fix: "" }),
+    { ...problem(3, 1, 2), severity: "warning" },
+    { ...problem(4, 1, 2), mend: null },
     problem(5, 1, 2, { end_line: 6 }),
+    problem(6, 1, 3),
+    problem(8, 4, 4, { text: "n = T.int64()" }),
+    problem(8, 4, 4, { text: "m = T.int64()" }),
+    problem(8, 4, 4, { text: "n = T.int64()" }),
   ];
   assert.deepEqual(
-    mendable(problems).map((item) => item.fix),
-    ["2:5", "2:9", "7:9"],
+    mendsOf(problems).map((item) => item.text),
+    ["2:5", "2:9", "5:1", "7:9", "n = T.int64()", "m = T.int64()"],
   );
 });

@@ -53,7 +53,7 @@ const problem = (more: Partial<Problem>): Problem => ({
   node: "",
   excerpt: "",
   related: [],
-  fix: "",
+  mend: null,
   ...more,
 });
 

@@ -1,6 +1,6 @@
 // Code editor: a text with its problems, and the node under the caret.
 
-import type { Code, EditorAction, EditorProps, Problem, Vocabulary } from "#generated/models";
+import type { Code, EditorAction, EditorProps, Mend, Vocabulary } from "#generated/models";
 import { button, tabs } from "#shared/controls";
 import { el, replace } from "#shared/dom";
 import { laterOrOnLeaving } from "#shared/leaving";
@@ -28,7 +28,7 @@ class Editor {
   private readonly head = el("div", { class: "ph" });
   private readonly problems = new Problems(
     (line, column) => this.goTo(line, column),
-    (problems) => this.mend(problems),
+    (mends) => this.mend(mends),
   );
   private readonly reportText = laterOrOnLeaving(CHANGE_DELAY, () => this.report({ kind: "text" }));
   private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());
@@ -139,9 +139,9 @@ class Editor {
   }
 
   // Places are those of the text that Python has seen: of another one nothing is replaced, and the answer is on its way.
-  private mend(problems: readonly Problem[]): void {
+  private mend(mends: readonly Mend[]): void {
     if (!this.placed || this.text.isReadonly) return;
-    this.text.replace(problems);
+    this.text.replace(mends);
     this.submit();
   }
 

@@ -1,6 +1,6 @@
 // Nodes and problems of a text by their places; lines and columns count from 1, in code points.
 
-import type { NodeRange, Problem, Severity } from "#generated/models";
+import type { Mend, NodeRange, Problem, Severity } from "#generated/models";
 import type { Span } from "#shared/code";
 import { unitOf } from "#shared/values";
 
@@ -54,16 +54,24 @@ export function bySeverity(problems: readonly Problem[]): readonly (readonly [Pr
   return numbered.sort(([a], [b]) => RANK.indexOf(a.severity) - RANK.indexOf(b.severity));
 }
 
-/** The errors that know their mend, in the order of the text; of two that overlap the first. */
-export function mendable(problems: readonly Problem[]): readonly Problem[] {
-  const known = problems.filter((item) => item.fix && item.severity === "error" && item.line === item.end_line);
-  const ordered = [...known].sort((a, b) => a.line - b.line || a.column - b.column);
-  const found: Problem[] = [];
-  for (const item of ordered) {
+/** The mends of errors, in the order of the text; of two that overlap the first, of two that are the same one. */
+export function mendsOf(problems: readonly Problem[]): readonly Mend[] {
+  const known = problems.flatMap((item) => (item.mend && item.severity === "error" ? [item.mend] : []));
+  const found: Mend[] = [];
+  for (const mend of known.sort((a, b) => a.line - b.line || a.column - b.column)) {
     const last = found.at(-1);
-    if (!last || last.line < item.line || last.end_column <= item.column) found.push(item);
+    const isSame = found.some((item) => isSameMend(item, mend));
+    if (!isSame && (!last || isBefore(last, mend))) found.push(mend);
   }
   return found;
+}
+
+function isBefore(one: Mend, other: Mend): boolean {
+  return one.end_line < other.line || (one.end_line === other.line && one.end_column <= other.column);
+}
+
+function isSameMend(one: Mend, other: Mend): boolean {
+  return one.line === other.line && one.column === other.column && one.text === other.text;
 }
 
 /** How many problems there are of each severity that there is. */

@@ -1,11 +1,11 @@
 // The list of problems below the text.
 
-import type { Elsewhere, Problem } from "#generated/models";
+import type { Elsewhere, Mend, Problem } from "#generated/models";
 import { button, link, pickable } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
 import { explains } from "#shared/explain";
 import { severitySign } from "#shared/marks";
-import { bySeverity, counts, mendable } from "./places";
+import { bySeverity, counts, mendsOf } from "./places";
 
 export class Problems {
   readonly head = el("div", { class: "ph top wraps" });
@@ -14,10 +14,10 @@ export class Problems {
   private opened = -1;
   private isWithheld = false;
 
-  /** `mend` puts what is known to mend problems in their places. */
+  /** `mend` writes what mends problems into the text. */
   constructor(
     private readonly goTo: (line: number, column: number) => void,
-    private readonly mend: (problems: readonly Problem[]) => void,
+    private readonly mend: (mends: readonly Mend[]) => void,
   ) {}
 
   show(problems: readonly Problem[]): void {
@@ -58,7 +58,7 @@ export class Problems {
       ? link(problem.code, (event) => this.toggle(event, i), { class: "link m", "aria-expanded": String(isOpen) })
       : el("span", { class: "m muted" }, problem.code);
     const hint = problem.hint ? el("span", { class: "hint" }, " · ", prose(problem.hint)) : "";
-    const fix = problem.fix ? [" ", this.fixButton(problem)] : "";
+    const fix = problem.mend ? [" ", this.mendLink(problem.mend)] : "";
     const related = problem.related.map((item) => this.related(item));
     const explanation = isOpen ? el("div", { class: "why" }, prose(problem.explanation), " ", this.more(problem)) : "";
     const row = el(
@@ -77,17 +77,17 @@ export class Problems {
   }
 
   private allButton(): Child {
-    const known = mendable(this.problems);
+    const known = mendsOf(this.problems);
     const title = "Every error that knows its mend; Ctrl Z takes all of them back";
     return known.length > 1 ? button(`Fix all ${known.length}`, "t", "", () => this.mend(known), { title }) : "";
   }
 
-  private fixButton(problem: Problem): HTMLElement {
-    const mend = (event: Event) => {
+  private mendLink(mend: Mend): HTMLElement {
+    const write = (event: Event) => {
       event.stopPropagation();
-      this.mend([problem]);
+      this.mend([mend]);
     };
-    return link(`Replace with ${problem.fix}`, mend, { data: { fix: problem.fix } });
+    return link(mend.title, write, { data: { mend: mend.text } });
   }
 
   private related(place: Elsewhere): Child {

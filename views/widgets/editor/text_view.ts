@@ -21,7 +21,7 @@ import {
   lineNumbers,
   type ViewUpdate,
 } from "@codemirror/view";
-import type { Code, Problem } from "#generated/models";
+import type { Code, Mend } from "#generated/models";
 import { el, nodes, treeOf } from "#shared/dom";
 import { columnOf, unitOf } from "#shared/values";
 import { foldedParameters, folding, foldParameters, foldsIndented } from "./folding";
@@ -194,16 +194,16 @@ export class TextView {
     });
   }
 
-  /** Puts the mends of problems, which are ordered and apart, in their places, as one step of the user. */
-  replace(problems: readonly Pick<Problem, "line" | "column" | "end_line" | "end_column" | "fix">[]): void {
+  /** Writes mends, which are ordered and apart, as one step of the user. */
+  replace(mends: readonly Mend[]): void {
     const changes = this.view.state.changes(
-      problems.map((item) => ({
+      mends.map((item) => ({
         from: this.placeOf(item.line, item.column),
         to: this.placeOf(item.end_line, item.end_column),
-        insert: item.fix,
+        insert: item.text,
       })),
     );
-    const [first] = problems;
+    const [first] = mends;
     const caret = first ? changes.mapPos(this.placeOf(first.end_line, first.end_column), 1) : 0;
     this.view.dispatch({
       changes,

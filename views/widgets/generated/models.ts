@@ -1078,6 +1078,17 @@ export interface MemoryView {
   readonly note: string;
 }
 
+/** A text in the place of another one, after which a problem is no more; in place of nothing it is inserted. */
+export interface Mend {
+  readonly text: string;
+  /** What is offered, such as `Replace with R.nn.relu`. */
+  readonly title: string;
+  readonly line: number;
+  readonly column: number;
+  readonly end_line: number;
+  readonly end_column: number;
+}
+
 /** A name that a program defines, as it is written there (`x`, `%x`, `@main`). */
 export type NameFact = readonly [
   name: string,
@@ -1316,8 +1327,8 @@ export interface Problem {
   /** The line of another text than the program's that the place is in: of the pipeline. */
   readonly excerpt: string;
   readonly related: readonly Elsewhere[];
-  /** The text that mends the program in place of the problem's; empty if none is known. */
-  readonly fix: string;
+  /** What mends the program, if that is known. */
+  readonly mend: Mend | null;
 }
 
 /** A frame is entered; its registers are unwritten until the writes that follow. */

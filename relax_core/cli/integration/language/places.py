@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from relax_core.cli.integration.mending import mend_as_given
 from relax_core.frontend.layout import given_column
 from relax_core.present.models import NameFact, Problem
 
@@ -16,6 +17,7 @@ def problem_as_given(problem: Problem, lines: Sequence[str]) -> Problem:
         column=_column(lines, problem.line, problem.column),
         end_column=_column(lines, problem.end_line, problem.end_column),
         related=related,
+        mend=mend_as_given(problem.mend, lines) if problem.mend is not None else None,
     )
 
 

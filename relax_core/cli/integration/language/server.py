@@ -22,7 +22,7 @@ from relax_core.cli.integration.mending import mended
 from relax_core.cli.terminal import Engine
 from relax_core.engine.protocol import RELEASE, Check, Failure, Open, Program, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Term
-from relax_core.present.models import NameFact, Problem
+from relax_core.present.models import Mend, NameFact, Problem
 
 _QUIET_SECONDS: Final = 0.15
 """A text is read once nobody has typed for so long."""
@@ -126,7 +126,7 @@ def _range(document: Document, place: LineRange, codec: PositionCodec) -> lsp.Ra
     return codec.range_to_client_units(document.lines, lsp.Range(start, end))
 
 
-def _problem_range(problem: Problem, document: Document, codec: PositionCodec) -> lsp.Range:
+def _range_of(problem: Problem | Mend, document: Document, codec: PositionCodec) -> lsp.Range:
     start = lsp.Position(max(problem.line - 1, 0), max(problem.column - 1, 0))
     end = lsp.Position(max(problem.end_line - 1, start.line), max(problem.end_column - 1, 0))
     return codec.range_to_client_units(document.lines, lsp.Range(start, max(start, end)))
@@ -143,7 +143,7 @@ def _diagnostic(problem: Problem, document: Document, codec: PositionCodec, uri:
         if item.line
     ]
     return lsp.Diagnostic(
-        _problem_range(problem, document, codec),
+        _range_of(problem, document, codec),
         problem.message + hint,
         severity=_SEVERITIES[problem.severity],
         code=problem.code or None,
@@ -190,18 +190,19 @@ def _add_texts(server: LanguageServer, documents: Documents) -> None:
         if wanted is not None and not any(lsp.CodeActionKind.QuickFix.startswith(kind) for kind in wanted):
             return found
         for problem in document.problems:
-            where = _problem_range(problem, document, documents.codec)
-            if problem.fix and where.start <= params.range.end and params.range.start <= where.end:
-                edit = lsp.WorkspaceEdit({uri: [lsp.TextEdit(where, problem.fix)]})
+            where = _range_of(problem, document, documents.codec)
+            mend = problem.mend
+            if mend is not None and where.start <= params.range.end and params.range.start <= where.end:
+                place = _range_of(mend, document, documents.codec)
+                edit = lsp.WorkspaceEdit({uri: [lsp.TextEdit(place, mend.text)]})
                 shown = _diagnostic(problem, document, documents.codec, uri)
-                title = f"Write {problem.fix}" if "\n" not in problem.fix else "Mend it"
-                found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, [shown], edit=edit))
+                found.append(lsp.CodeAction(mend.title, lsp.CodeActionKind.QuickFix, [shown], edit=edit))
         return found
 
 
 async def _all_fixes(documents: Documents, document: Document, uri: str) -> list[lsp.CodeAction]:
     """Return what mends all that is safe, as one action; nothing if there is nothing."""
-    if not any(item.fix for item in document.problems):
+    if not any(item.mend for item in document.problems):
         return []
     asked = Check(Program(document.text, PurePosixPath(unquote(urlsplit(uri).path)).name))
     made = await asyncio.to_thread(mended, documents.engine, asked)

@@ -10,8 +10,8 @@ from relax_core.frontend.tvmscript.literal.constants import read_constant
 from relax_core.frontend.tvmscript.literal.literals import maker_of, read_attribute
 from relax_core.frontend.tvmscript.literal.numbers import number_of
 from relax_core.frontend.tvmscript.literal.values import Literal, TypeValue, Value
-from relax_core.frontend.tvmscript.names import dotted, qualified, suggestion
-from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
+from relax_core.frontend.tvmscript.names import dotted, qualified
+from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES, operator_suggestion
 from relax_core.frontend.tvmscript.relax.coerce import is_shape, to_expr, to_scalar
 from relax_core.frontend.tvmscript.relax.emitted import emitted
 from relax_core.frontend.tvmscript.relax.generic_calls import as_written, generic_call
@@ -302,7 +302,7 @@ def _without_schema(reader: RelaxReader, node: ast.Call, name: str) -> Value:
     known = (*names, *OPERATOR_NAMES, *TYPE_NAMES)
     prefix = source_of(node.func).removesuffix(short)
     message = f"there is no operator `{source_of(node.func)}`"
-    raise reader.context.fail("RS002", node.func, message, suggestion(short, known, prefix))
+    raise reader.context.fail("RS002", node.func, message, operator_suggestion(short, known, prefix))
 
 
 def _one(reader: RelaxReader, node: ast.Call) -> ast.expr:

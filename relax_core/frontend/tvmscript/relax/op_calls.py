@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
-from relax_core.frontend.tvmscript.context import Failed, Place, every, source_of
+from relax_core.frontend.tvmscript.context import Failed, every, source_of
 from relax_core.frontend.tvmscript.literal.literals import read_attribute
 from relax_core.frontend.tvmscript.literal.values import Items, Literal
 from relax_core.frontend.tvmscript.names import suggestion
@@ -18,7 +18,6 @@ from relax_core.ir.expr import Call, Expr, ExternFunc, Op, ShapeExpr, TensorType
 from relax_core.ops import find
 from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, Param, default_expr
-from relax_core.source import Span
 
 OUT_TYPES = ("out_ty", "out_sinfo")
 CALL_TYPES = (*OUT_TYPES, "ty_args", "sinfo_args", "type_args")
@@ -209,14 +208,8 @@ def _surplus(reader: RelaxReader, node: ast.Call, spec: OpSpec, given: _Given) -
         return fail("PA006", given.positional[at], f"too many arguments for `{func}`", _signature(spec))
     name, value = next((name, value) for name, value in given.named.items() if name not in known)
     near = suggestion(name, known, more=f"; {_signature(spec)}")
-    place = _place_of_name(reader, node, name) if near else value
+    place = reader.context.keyword(name, value) if near else value
     return fail("PA006", place, f"`{func}` has no argument `{name}`", near or _signature(spec))
-
-
-def _place_of_name(reader: RelaxReader, node: ast.Call, name: str) -> Place:
-    """Return the place of the name by which an argument is given."""
-    span = reader.context.span(next(item for item in node.keywords if item.arg == name))
-    return Span(span.source, span.start, span.start + len(name))
 
 
 def _arguments(reader: RelaxReader, written: list[_Written]) -> tuple[Expr, ...]:

@@ -213,12 +213,9 @@ def _placed(
     problems = [context.fail("PA053", item, message, hint) for item in positional[len(params) : len(params) + 1]]
     for key, value in named.items():
         if key not in names:
-            near = suggestion(key, names)
-            problems.append(
-                context.fail(
-                    "PA051", value, f"`{spec.name}` has no argument `{key}`", f"{near}; {hint}" if near else hint
-                )
-            )
+            near = suggestion(key, names, more=f"; {hint}")
+            place = context.keyword(key, value) if near else value
+            problems.append(context.fail("PA051", place, f"`{spec.name}` has no argument `{key}`", near or hint))
         elif names.index(key) < len(positional):
             message = f"`{key}` of `{spec.name}` is given twice: by position and by name"
             problems.append(context.fail("PA052", value, message, hint))

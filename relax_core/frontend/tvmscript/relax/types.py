@@ -207,10 +207,11 @@ class TypeReader:
                 return PrimType(name.removeprefix("tir."))
 
     def _expect(self, node: ast.expr, named: Mapping[str, ast.expr], known: tuple[str, ...]) -> None:
-        for key in named:
+        for key, value in named.items():
             if key not in known:
                 hint = suggestion(key, known)
-                raise self.context.fail("PA007", node, f"`{key}=` is unknown in `{source_of(node)}`", hint)
+                place = self.context.keyword(key, value)
+                raise self.context.fail("PA007", place, f"`{key}=` is unknown in `{source_of(node)}`", hint)
 
     def _given(
         self, node: ast.expr, names: tuple[str, ...], args: list[ast.expr], named: dict[str, ast.expr]

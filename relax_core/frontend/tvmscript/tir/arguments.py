@@ -4,6 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.names import suggestion
 from relax_core.frontend.tvmscript.unread import refuse_repeated
 
 
@@ -20,6 +21,10 @@ def given(
     found: dict[str, ast.expr] = dict(zip(known, values, strict=False))
     repeated = [item.arg for item in node.keywords if item.arg in found]
     unknown = [item.arg or "**" for item in node.keywords if item.arg not in known]
+    if len(unknown) == 1 and (near := suggestion(unknown[0], known)):
+        value = next(item.value for item in node.keywords if item.arg == unknown[0])
+        place = context.keyword(unknown[0], value)
+        raise context.fail("PA006", place, f"`{source_of(node.func)}`: `{unknown[0]}` is unknown", near)
     found.update((item.arg, item.value) for item in node.keywords if item.arg is not None)
     missing = [name for name in known[:required] if name not in found]
     starred = any(isinstance(item, ast.Starred) for item in values)

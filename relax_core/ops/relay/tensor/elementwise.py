@@ -59,7 +59,7 @@ def common_dtype(call: RelayCall, tensors: tuple[TensorType, ...]) -> str | None
     if len(known) > 1:
         raise call.refuse(
             f"expects equal dtypes, got {' and '.join(show_type(item) for item in tensors)}",
-            f'convert one with _cast_type(%x, dtype="{known[0]}")',
+            f'convert one with cast(%x, dtype="{known[0]}")',
         )
     return known[0] if known else None
 
