@@ -408,12 +408,17 @@ class CostRow(msgspec.Struct, frozen=True):
     hindrance: str = ""
     """Why there are no figures, such as that the stage has no function of that name."""
 
+    def known(self, name: str) -> int | None:
+        """Return a figure, which is a lower bound if `lower_bounds` has its name; None if nothing is known of it."""
+        found = int(getattr(self, name))
+        return None if self.hindrance or (name in self.lower_bounds and not found) else found
+
     def figure(self, name: str) -> str:
         """Write a figure, with ≥ if it is a lower bound, "-" if nothing is known of it."""
-        found, is_open = int(getattr(self, name)), name in self.lower_bounds
-        if self.hindrance or (is_open and not found):
+        found = self.known(name)
+        if found is None:
             return "-"
-        return f"≥ {found:,}" if is_open else f"{found:,}"
+        return f"≥ {found:,}" if name in self.lower_bounds else f"{found:,}"
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a table: the stage, then the figures in the order of `COST_FIGURES`."""
@@ -423,11 +428,21 @@ class CostRow(msgspec.Struct, frozen=True):
         """Yield what is to be said besides the figures, such as `+2 relax.call_tir, -1 relax.add`."""
         if self.hindrance:
             yield self.hindrance
-        signed = (("+", self.added), ("-", self.removed))
-        if changes := [f"{sign}{count} {name}" for sign, names in signed for name, count in names]:
-            yield ", ".join(changes)
+        if self.changes:
+            yield self.changes
         if self.unknown:
-            yield "not counted: " + "; ".join(f"{name} ({count})" for name, count in self.unknown)
+            yield f"not counted: {self.not_counted}"
+
+    @property
+    def changes(self) -> str:
+        """Which calls came and went."""
+        signed = (("+", self.added), ("-", self.removed))
+        return ", ".join(f"{sign}{count} {name}" for sign, names in signed for name, count in names)
+
+    @property
+    def not_counted(self) -> str:
+        """What the figures are without, and how often that is called."""
+        return "; ".join(f"{name} ({count})" for name, count in self.unknown)
 
 
 class CostsView(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ def test_costs_are_counted(open_page: OpenPage, app_url: str, width: int, mode: 
     open_popover(page.get_by_role("button", name="Costs"))
     page.get_by_role("button", name="Count costs").click()
     expect(page.get_by_text("one call of main")).to_be_visible()
-    expect(page.get_by_test_id("stDataFrame").filter(visible=True)).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame").filter(visible=True)).to_have_count(2)
     assert_accessible(page, width, mode)  # pyright: ignore[reportArgumentType]  # one of the two modes
 
 

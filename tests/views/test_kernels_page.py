@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -44,6 +45,8 @@ def test_a_step_is_switched_off_and_measured() -> None:
     app.button(key="kernels.steps.measure").click().run()
     assert not app.exception
     assert any("median of" in item.value for item in app.caption)
+    table: Any = app.dataframe[0].value
+    assert all(factor > 0 for factor in table["Times as long"])
     app.toggle(key="kernels.step.rows").set_value(True).run()
     words = [item[2] for item in sent_to(app)["relaxscope_kernels"][1]["remarks"] if item[1] == "applied"]
     assert any(item.startswith("Rows") for item in words)

@@ -24,6 +24,6 @@ def test_every_pass_is_tried(open_page: OpenPage, app_url: str, width: int, mode
     expect(page.get_by_text("would change the module after LegalizeOps")).to_be_visible()
     rest(page)
     page.get_by_text(re.compile("Why not [0-9]+ others")).click()
-    expect(page.get_by_text("PS003: CallTIRRewrite needs a module without dataflow blocks")).to_be_visible()
+    expect(page.get_by_test_id("stExpanderDetails").get_by_role("button", name="CSV", exact=True)).to_be_visible()
     expect(page.get_by_text("Both orders of two passes")).to_be_visible()
     assert_accessible(page, width, mode)  # pyright: ignore[reportArgumentType]  # one of the two modes

@@ -10,10 +10,10 @@ from relax_core.diagnostics import plural
 from relax_core.engine.protocol import Failure, ScheduleOf
 from relax_core.engine.scheduling.beside_tvm import beside_tvm, installed_tvm
 from relax_core.present.escape import file_name, literal, prose
-from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable, TvmRung, duration
+from relax_core.present.kernel_models import KernelView, Rung, ScheduleTable
 from views.pages.kernels.state import KernelsState
 from views.shell.controls.choose import choose
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import decimals, filled, microseconds, sheet
 from views.shell.failures import show_failure, show_problems
 from views.shell.heights import pane_height
 from views.state.session import select, state
@@ -35,8 +35,7 @@ _THEIR_WORDS: Final = (
 )
 _BLOCK: Final = re.compile(r'T\.s?block\("([^"]+)"')
 _LOOP: Final = re.compile(r"^ *for (\w+)", re.MULTILINE)
-_HEADS: Final = ("Behind", "Time", "Times as fast", "GFLOP/s", "Results")
-_THEIR_HEADS: Final = ("apache-tvm's time", "apache-tvm's results")
+_THEIR_TIME: Final = "apache-tvm's time, µs"
 
 
 def choose_schedule() -> None:
@@ -123,14 +122,13 @@ def _show(found: ScheduleTable) -> None:
     if found.problems:
         st.error(literal(f"The schedule ends behind {plural(len(found.rungs) - 1, 'step')}: the next one is refused."))
         show_problems(found.problems)
-    heads, cells = _HEADS, [_cells(name, rung, found) for name, rung in found.rows]
-    theirs = found.theirs
-    if theirs is not None and theirs.rungs:
-        # The last row is what our compiler makes of the kernel: it is no step of the schedule.
-        added = (*map(_their_cells, theirs.rungs), ("", ""))
-        heads, cells = (*heads, *_THEIR_HEADS), [(*row, *more) for row, more in zip(cells, added, strict=True)]
-    rows = [dict(zip(heads, row, strict=True)) for row in cells]
-    sheet(rows, key="kernels.schedule.table", name=f"{file_name(found.kernel)}_steps")
+    rows, theirs = [_row(name, rung, found) for name, rung in found.rows], found.theirs
+    # The last row is what our compiler makes of the kernel: it is no step of the schedule.
+    for row, rung in zip(rows[:-1], theirs.rungs if theirs is not None else (), strict=False):
+        row[_THEIR_TIME] = microseconds(rung.seconds)
+        row["apache-tvm's results"] = rung.words
+    columns = decimals("Time, µs", "Times as fast", "GFLOP/s", _THEIR_TIME)
+    sheet(filled(rows), key="kernels.schedule.table", name=f"{file_name(found.kernel)}_steps", columns=columns)
     if theirs is not None:
         st.caption(prose(theirs.problem or _THEIR_WORDS.format(theirs.version)))
     text, name = found.to_text(), f"{file_name(found.kernel)}_rungs.txt"
@@ -146,15 +144,14 @@ def _show(found: ScheduleTable) -> None:
         diff(shown.diff, key="kernels.schedule.diff", height=pane_height(420))
 
 
-def _cells(name: str, rung: Rung, found: ScheduleTable) -> tuple[str, ...]:
-    if not rung.seconds:
-        return name, "", "", "", rung.words
-    rate = f"{found.rate(rung):.2f}" if found.operations else ""
-    return name, duration(rung.seconds).strip(), f"{found.factor(rung):.2f}", rate, rung.words
-
-
-def _their_cells(rung: TvmRung) -> tuple[str, str]:
-    return duration(rung.seconds).strip() if rung.seconds else "", rung.words
+def _row(name: str, rung: Rung, found: ScheduleTable) -> dict[str, object]:
+    return {
+        "Behind": name,
+        "Time, µs": microseconds(rung.seconds),
+        "Times as fast": found.factor(rung) or None,
+        "GFLOP/s": found.rate(rung) or None,
+        "Results": rung.words,
+    }
 
 
 def _choose_rung(found: ScheduleTable, number: int) -> None:

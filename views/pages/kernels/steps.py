@@ -11,7 +11,7 @@ from relax_core.present.kernel_models import KernelPlans, KernelView, StepTable,
 from views.pages.kernels.schedule import choose_schedule
 from views.pages.kernels.state import KernelsState
 from views.shell.controls.choose import choose
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import decimals, microseconds, sheet
 from views.shell.failures import show_failure
 from views.shell.heights import pane_height
 from views.state.session import select, state
@@ -21,7 +21,6 @@ from views.worker.program import given_program
 
 _MEASURE: Final = "Time the kernel on made-up arguments, as it is and without each transformation that took part"
 _PLAN: Final = "What each transformation made of the loops, as TIR that reads back and computes the same values"
-_HEADS: Final = ("Without", "Time", "Times as long", "Results")
 
 
 def switched_off() -> tuple[str, ...]:
@@ -81,10 +80,11 @@ def show_plan(view: KernelView) -> None:
         st.caption("Its loop is in a prim func that is called: it is told in words alone.")
     else:
         diff(stage.diff, key="kernels.plan.diff", height=pane_height(180))
-    refused = [item.words for item in view.remarks if item.word == "refused"]
+    refused = [item.words.split(": ", 1) for item in view.remarks if item.word == "refused"]
     if refused:
         with st.expander(literal(f"Why not others: {plural(len(refused), 'remark')}")):
-            st.markdown(prose("\n".join(f"- {words}" for words in refused)))
+            rows = [dict(zip(("Transformation", "Why not"), parts, strict=True)) for parts in refused]
+            sheet(rows, key="kernels.plan.refused", name="refused")
 
 
 def _choose_stage(found: KernelPlans, number: int) -> None:
@@ -127,9 +127,10 @@ def _show_costs(view: KernelView, off: tuple[str, ...]) -> None:
 def _show_table(found: StepTable) -> None:
     st.caption(prose(f"As it is: {duration(found.seconds).strip()}, median of {found.rounds} rounds"))
     rows = [
-        dict(zip(_HEADS, (row.name, duration(row.seconds).strip(), f"{row.factor:.2f}", row.words), strict=True))
+        {"Without": row.name, "Time, µs": microseconds(row.seconds), "Times as long": row.factor, "Results": row.words}
         for row in found.rows
     ]
-    sheet(rows, key="kernels.steps.table", name=f"{file_name(found.kernel)}_steps")
+    columns = decimals("Time, µs", "Times as long")
+    sheet(rows, key="kernels.steps.table", name=f"{file_name(found.kernel)}_steps", columns=columns)
     text, name = found.to_text(), f"{found.kernel}_steps.txt"
     st.download_button("Table", text, name, key="kernels.steps.save", on_click="ignore")

@@ -11,7 +11,7 @@ from relax_core.engine.protocol import Failure, Program
 from relax_core.engine.replies import AccessRow, Simulation
 from relax_core.present.escape import literal, prose, sentence
 from views.pages.kernels.state import KernelsState
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import filled, sheet
 from views.shell.failures import show_failure, show_problems
 from views.shell.navigation import open_page
 from views.state.session import select, state
@@ -20,7 +20,7 @@ from views.worker.connection import ask
 _LAUNCHES: Final = re.compile(r"\b(?:launch_thread|thread_binding|env_thread)\b")
 _WORDS: Final = "Run the launch with all its threads on a simulated GPU, and look for races and the like"
 _LONGEST: Final = 2_000
-_HEADS: Final = ("Line", "Access", "Memory", "Banks", "Sectors for a warp", "Bytes used")
+_FORMATS: Final = (("Bank conflict", "%d-way"), ("Sectors for a warp", "localized"), ("Bytes used", "percent"))
 
 
 def launches_threads(program: Program) -> bool:
@@ -52,8 +52,9 @@ def show_threads(program: Program, why: str = "") -> None:
         notes = tuple(item for item in found.problems if item.severity == "note")
         show_problems(tuple(item for item in found.problems if item not in notes))
         if found.accesses:
-            rows = [dict(zip(_HEADS, _cells(item), strict=True)) for item in found.accesses]
-            sheet(rows, key="kernels.accesses", name="accesses")
+            rows = [_row(item) for item in found.accesses]
+            columns = {name: st.column_config.NumberColumn(format=how) for name, how in _FORMATS}
+            sheet(filled(rows), key="kernels.accesses", name="accesses", columns=columns)
             st.caption(
                 "Counted in the first block of each launch: best are one word of a bank at once, and few sectors."
             )
@@ -88,7 +89,13 @@ def _offer_run(found: Simulation) -> None:
         open_page("run")
 
 
-def _cells(row: AccessRow) -> tuple[str, ...]:
-    banks = "" if row.kind == "global" else "no conflict" if row.conflict <= 1 else f"{row.conflict}-way conflict"
-    sectors, used = (f"{row.sectors:.3g}", f"{row.used:.0%}") if row.kind == "global" else ("", "")
-    return str(row.line or ""), row.text, f"{row.way}, {row.kind}", banks, sectors, used
+def _row(row: AccessRow) -> dict[str, object]:
+    is_global = row.kind == "global"
+    return {
+        "Line": row.line or None,
+        "Access": row.text,
+        "Memory": f"{row.way}, {row.kind}",
+        "Bank conflict": None if is_global else row.conflict,
+        "Sectors for a warp": round(row.sectors, 2) if is_global else None,
+        "Bytes used": round(row.used, 4) if is_global else None,
+    }

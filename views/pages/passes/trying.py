@@ -7,7 +7,7 @@ import streamlit as st
 from relax_core.diagnostics import plural
 from relax_core.engine.protocol import EffectsOf, Failure
 from relax_core.engine.replies import EffectsView
-from relax_core.present.escape import bold, literal, table
+from relax_core.present.escape import bold, literal
 from views.pages.passes.state import PassesState
 from views.pages.passes.verifying import passed_program
 from views.shell.controls.sheet import sheet
@@ -64,7 +64,8 @@ def _show(view: EffectsView) -> None:
     refusing = [row for row in view.rows if row.effect in ("refuses", "breaks")]
     if refusing:
         with st.expander(literal(f"Why not {plural(len(refusing), 'other')}")):
-            st.markdown(table(("Pass", "Why not"), ((row.name, row.reason) for row in refusing)))
+            reasons = [{"pass": row.name, "why not": row.reason} for row in refusing]
+            sheet(reasons, key="passes.effects.reasons", name="why_not", prose=("why not",))
 
 
 def _matrix(view: EffectsView) -> list[dict[str, str]]:

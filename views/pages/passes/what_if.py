@@ -9,11 +9,11 @@ import streamlit as st
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.requests import CompareValuesOf
 from relax_core.engine.protocol import CostsOf, Failure, PipelineOf, Program
-from relax_core.engine.replies import COST_FIGURES
 from relax_core.present.escape import badge, prose
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.state import PassesState
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import filled, numbers, sheet
+from views.shell.costs import bounds, known_figures
 from views.shell.failures import show_failure
 from views.state.session import select, state
 from views.state.shared import ProgramState
@@ -68,7 +68,8 @@ def _show_values(before: Program, now: Program) -> None:
 
 
 def _show_figures(before: Program, now: Program) -> None:
-    rows: dict[str, dict[str, str]] = {name: {} for name in ("Passes that changed it", "Milliseconds")}
+    rows: dict[str, dict[str, object]] = {name: {} for name in ("Passes that changed it", "Milliseconds")}
+    least: dict[str, list[str]] = {}
     for side, program in (("Before", before), ("Now", now)):
         costs = ask(CostsOf(program))
         if isinstance(costs, Failure):
@@ -78,10 +79,11 @@ def _show_figures(before: Program, now: Program) -> None:
         if isinstance(ran, Failure):
             show_failure(ran)
             return
-        rows["Passes that changed it"][side] = str(sum(stage.is_changed for stage in ran.stages))
-        rows["Milliseconds"][side] = f"{ran.seconds * 1000:,.1f}"
-        for head, name in COST_FIGURES:
-            rows.setdefault(head, {})[side] = costs.rows[-1].figure(name)
-    shown = [{"": name, **sides} for name, sides in rows.items()]
-    right = {side: st.column_config.TextColumn(alignment="right") for side in ("Before", "Now")}
-    sheet(shown, key="passes.what_if.table", name="figures", columns=right)
+        rows["Passes that changed it"][side] = sum(stage.is_changed for stage in ran.stages)
+        rows["Milliseconds"][side] = round(ran.seconds * 1000, 1)
+        for head, figure in known_figures(costs.rows[-1]).items():
+            rows.setdefault(head, {})[side] = figure
+        for head in bounds(costs.rows[-1]):
+            least.setdefault(head, []).append(side)
+    shown = [{"": name, **sides, "At least": ", ".join(least.get(name, ()))} for name, sides in rows.items()]
+    sheet(filled(shown), key="passes.what_if.table", name="figures", columns=numbers("Before", "Now"))

@@ -18,12 +18,11 @@ from relax_core.present.escape import badge, bullets, literal, prose
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
 from views.shell.controls.choose import choose
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import numbers, sheet
 from views.state.session import select, state
 from views.worker.connection import ask
 
 _SIGN: Final = {"same": "✓", "different": "✕", "stops alike": "!", "not comparable": "?"}
-_DISTANCES: Final = ("ULP here", "ULP by NumPy")
 _ROWS_SHOWN: Final = 5_000
 _FED: Final = "Each call has the arguments that were recorded, so that an early difference does not spoil later ones."
 
@@ -40,8 +39,7 @@ def show_calls(view: RecordedView, parcel: Parcel) -> None:
         _say_conclusion(found)
         _offer_more(view, found, number)
         rows = list(_rows(found))
-        distances = {name: st.column_config.NumberColumn(format="localized") for name in _DISTANCES}
-        sheet(rows, key="pipeline.calls.table", name="calls", columns=distances)
+        sheet(rows, key="pipeline.calls.table", name="calls", columns=numbers("ULP here", "ULP by NumPy"))
         if len(found.rows) > len(rows):
             st.caption(literal(f"The first {len(rows):,} of {len(found.rows):,} calls are listed; the file has all."))
 

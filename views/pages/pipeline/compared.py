@@ -24,7 +24,7 @@ from relax_core.present.escape import badge, literal, prose
 from relax_core.present.models import Diff, Graph
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.state import PipelineState
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import filled, sheet
 from views.shell.selecting import on_graph, shown_side
 from views.state.session import opened_groups, reach, select, state
 from views.widgets.diff.component import diff
@@ -126,10 +126,7 @@ def show_functions(parcel: Parcel, left: int, right: int) -> None:
     cut = f"; the first {len(listed.rows):,} are listed" if len(listed.rows) < listed.count else ""
     with st.container(key="pipeline.functions", gap="xsmall"):
         st.caption(literal(f"{changed:,} of {listed.count:,} functions changed from A to B{cut}."))
-        rows = [_row(row) for row in listed.rows]
-        # A column that says nothing is none.
-        columns = [name for name in _row(listed.rows[0]) if any(row[name] for row in rows)] if rows else []
-        sheet([{name: row[name] for name in columns} for row in rows], key="pipeline.table", name="functions")
+        sheet(filled([_row(row) for row in listed.rows]), key="pipeline.table", name="functions")
 
 
 def _row(row: FunctionRow) -> dict[str, object]:

@@ -14,9 +14,10 @@ from relax_core.engine.protocol import (
     Program,
 )
 from relax_core.engine.replies import RecordedInputs, RecordedView
-from relax_core.present.escape import bold, bullets, literal, prose
+from relax_core.present.escape import bold, literal, prose
 from views.pages.pipeline.state import PipelineState
 from views.shell.controls.choose import choose
+from views.shell.controls.sheet import sheet
 from views.state.session import select, state
 from views.worker.connection import ask
 from views.worker.program import sizes_of
@@ -25,7 +26,6 @@ from views.worker.recordings import inputs_for, keep_constants, keep_recorded_in
 _INPUTS: Final = "pipeline.inputs"
 _CONSTANTS: Final = "pipeline.constants"
 _NOTHING: Final = "nothing stands in"
-_LISTED: Final = 12
 # A request holds them beside the recording.
 _MEGABYTES: Final = 8
 
@@ -140,9 +140,11 @@ def _list_parameters(known: RecordedInputs) -> None:
     if not known.params:
         return
     st.markdown(bold(f"{known.entry} takes"))
-    rows = [f"`in_{number}`: `{name}`, {type_}" for number, (name, type_) in enumerate(known.params)]
-    left = len(rows) - _LISTED
-    st.markdown(bullets((*rows[:_LISTED], *((f"and {left} more",) if left > 0 else ()))))
+    rows = [
+        {"In a file": f"in_{number}", "Parameter": name, "Type": type_}
+        for number, (name, type_) in enumerate(known.params)
+    ]
+    sheet(rows, key="pipeline.params", name="parameters")
 
 
 def _choose_seed() -> None:
@@ -178,8 +180,9 @@ def _choose_constants(chosen: str, view: RecordedView) -> None:
     """List the constants that are not at hand, and take them from a file."""
     if view.missing:
         st.markdown(bold("Constants that are not at hand"))
-        left = len(view.missing) - _LISTED
-        st.markdown(bullets((*view.missing[:_LISTED], *((f"and {left} more",) if left > 0 else ()))))
+        sheet(
+            [{"Constant": words} for words in view.missing], key="pipeline.missing", name="missing", prose=("Constant",)
+        )
         st.caption(prose("What needs none of them is compared all the same."))
     st.file_uploader(
         "Constants as .npz: const_0, const_1, …",

@@ -14,7 +14,7 @@ from relax_core.present.escape import bold, file_name, literal, prose
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
 from views.pages.run.program import given_program
-from views.shell.controls.sheet import sheet
+from views.shell.controls.sheet import filled, sheet
 from views.shell.failures import show_reason
 from views.state.dialogs import PageDialog, ask_for, close_dialog, page_dialog
 from views.state.session import select, state
@@ -133,13 +133,11 @@ def _show_profile() -> None:
         | {"runs": item.calls, "text": item.text, "mostly": item.what}
         for item in found.lines
     ]
-    if not any(item.others for item in found.lines):
-        rows = [{name: value for name, value in row.items() if name != "with"} for row in rows]
     columns = {
         "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
         "µs": st.column_config.NumberColumn(format="%.1f"),
     }
-    sheet(rows, key="run.profile.table", name="profile", columns=columns)
+    sheet(filled(rows), key="run.profile.table", name="profile", columns=columns)
     text = found.to_text()
     with st.container(horizontal=True, gap="small"):
         st.download_button("Download as text", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")

@@ -13,23 +13,60 @@ Rows = Sequence[Mapping[Any, object]]
 
 _FEW: Final = 8
 """As many rows are seen at once, and need no filter."""
+_TALL: Final = 66
+"""Pixels of a row whose texts wrap; in Streamlit's tables they do above 64."""
+_PROSE_WIDTH: Final = 400
+"""Pixels of all columns whose texts wrap."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """What a text begins with that a spreadsheet would compute."""
 
 
-def sheet(rows: Rows, *, key: str, name: str, columns: Mapping[str, Any] | None = None) -> None:
+def sheet(
+    rows: Rows, *, key: str, name: str, columns: Mapping[str, Any] | None = None, prose: Sequence[str] = ()
+) -> None:
     """Show rows as the table `key`, with a column for each key of any of them; they are saved as `name`.csv.
 
-    `columns` says how columns are written, as Streamlit's `column_config`.
+    `columns` says how columns are written, as Streamlit's `column_config`; the texts of
+    the columns `prose` are long, and wrap.
     """
     shown = rows
     if rows:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if len(rows) > _FEW:
                 shown = _filtered(rows, key, name)
-            content = csv_of(shown, tuple(dict.fromkeys(head for row in rows for head in row)))
+            content = csv_of(shown, _heads(rows))
             st.download_button("CSV", content, f"{name}.csv", "text/csv", key=f"{key}.csv", on_click="ignore")
-    st.dataframe(shown, hide_index=True, column_config=columns, placeholder="", key=key)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+    if prose:
+        width = _PROSE_WIDTH // len(prose)
+        columns = {**(columns or {}), **{head: st.column_config.TextColumn(width=width) for head in prose}}
+    st.dataframe(  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+        shown, hide_index=True, column_config=columns, placeholder="", row_height=_TALL if prose else None, key=key
+    )
+
+
+def numbers(*heads: str) -> dict[str, Any]:
+    """Return how columns of counts, bytes and the like are written: 1,234,567."""
+    return {head: st.column_config.NumberColumn(format="localized") for head in heads}
+
+
+def decimals(*heads: str) -> dict[str, Any]:
+    """Return how columns of times and ratios are written: 1234.57."""
+    return {head: st.column_config.NumberColumn(format="%.2f") for head in heads}
+
+
+def microseconds(seconds: float) -> float | None:
+    """Return a time to the nanosecond; None for one that was not measured, which is 0."""
+    return round(seconds * 1e6, 3) or None
+
+
+def filled(rows: Rows) -> Rows:
+    """Leave out the columns that say nothing in any row."""
+    heads = [head for head in _heads(rows) if any(row.get(head) not in (None, "") for row in rows)]
+    return [{head: row.get(head) for head in heads} for row in rows]
+
+
+def _heads(rows: Rows) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(head for row in rows for head in row))
 
 
 def _filtered(rows: Rows, key: str, name: str) -> Rows:
