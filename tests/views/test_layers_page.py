@@ -191,10 +191,12 @@ def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { add(nn.relu(%x), 1
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("page_name", "text"), [("partition", layered(40)), ("devices", RELAY)])
-def test_the_address_keeps_on_which_page_weights_are_hidden(
+def test_a_graph_with_steps_is_searched_and_the_address_keeps_on_which_page_weights_are_hidden(
     open_page: OpenPage, app_url: str, page_name: str, text: str
 ) -> None:
     page = opened(open_page, app_url, page_name, text)
+    page.get_by_title("Search the graph (/)").click()
+    expect(page.get_by_label("Search the graph")).to_be_focused()
     page.get_by_role("button", name="Hide weights").click()
     hidden = page.get_by_role("button", name=re.compile("^[0-9]+ hidden"))
     expect(hidden).to_have_attribute("aria-pressed", "true")

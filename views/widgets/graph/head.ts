@@ -54,7 +54,7 @@ export function headOf(model: Graph, props: GraphProps, side: Side, asks: Asks):
     model.is_compare ? segments("Sides", SIDES, side, asks.pickSide) : "",
     props.actions.map(([id, label]) => button(label, "t", "", () => asks.command(id))),
     props.can_be_bare && model.small_count ? weights(model, asks) : "",
-    model.svg && !props.steps.length ? search : "",
+    model.svg ? search : "",
     model.svg ? button("Export", "t", "", asks.menu, { "aria-haspopup": "true" }) : "",
   ];
 }
