@@ -15,12 +15,12 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
 
 from relax_core.cli import main
 from relax_core.cli.command_line import parser
@@ -134,11 +134,15 @@ def described(server: Server) -> dict[str, Any]:
     return server.send("GET", "/openapi.json").json
 
 
+def schema_validator() -> Any:
+    """The class that holds values against schemas; to load it takes seconds, which every process would spend."""
+    return import_module("jsonschema").Draft202012Validator
+
+
 def fits(described: dict[str, Any], name: str, value: Any) -> list[str]:
     """Return what is wrong with a value by the schema of a name."""
     schema = {"$ref": f"#/components/schemas/{name}", "components": described["components"]}
-    validator: Any = Draft202012Validator(schema)
-    return [item.message for item in validator.iter_errors(value)]
+    return [item.message for item in schema_validator()(schema).iter_errors(value)]
 
 
 def request_of(name: str) -> CommandRequest:
@@ -150,7 +154,7 @@ def test_the_requests_are_the_commands_that_print_json(described: dict[str, Any]
     assert posted == {item.name for item in requests_of(parser())} == set(REQUESTS)
     assert described["openapi"].startswith("3.1.")
     for schema in described["components"]["schemas"].values():
-        Draft202012Validator.check_schema(schema)
+        schema_validator().check_schema(schema)
     text = json.dumps(described)
     assert set(re.findall(r'"#/components/schemas/(\w+)"', text)) == set(described["components"]["schemas"])
 
