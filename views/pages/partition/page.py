@@ -16,6 +16,7 @@ from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.running import show_run
 from views.pages.partition.state import PartitionState
 from views.shell.controls.choose import choose
+from views.shell.controls.undo import offer_undo, remember
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
@@ -83,7 +84,14 @@ def _on_regions(merged: int, action: RegionsAction) -> None:
         case "line":
             pass
         case _:
-            select(table_text=_edited(table_text(chosen, given_program().text), action), pair=-1, node="")
+            _change_table(table_text=_edited(table_text(chosen, given_program().text), action))
+
+
+def _change_table(**changes: str) -> None:
+    """Take another table; if one of the two is an edit, the one before can be brought back."""
+    if state(ProgramState).table_text or changes["table_text"]:
+        remember("partition.table", "table", "table_text", "targets")
+    select(**changes, pair=-1, node="")
 
 
 def _edited(table: str, action: RegionsAction) -> str:
@@ -113,7 +121,7 @@ def _choose_table(program: str) -> None:
         "Table",
         table_names(),
         table_name(chosen, program),
-        lambda name: select(table=name, table_text="", targets="", pair=-1, node=""),
+        lambda name: _change_table(table=name, table_text="", targets=""),
         key="partition.table",
         format_func=lambda name: f"Table: {name}{', edited' if chosen.table_text else ''}",
         width=150,
@@ -152,10 +160,10 @@ def _choose_options(program: str, *, has_lets: bool) -> None:
         edited = st.text_area("Table", value=text, height=240, key=f"partition.text.{hash(text)}")
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Use this table", type="primary", key="partition.use"):
-                select(table_text="" if edited == sample_table(table_name(chosen, program)) else edited, pair=-1)
+                _change_table(table_text="" if edited == sample_table(table_name(chosen, program)) else edited)
                 st.rerun()
             if chosen.table_text and st.button("Back to the sample's table", key="partition.revert"):
-                select(table_text="", pair=-1)
+                _change_table(table_text="")
                 st.rerun()
             st.download_button("Download", text, "table.json", key="partition.download", on_click="ignore")
         st.file_uploader("A table from a file", type="json", key="partition.upload", on_change=_upload)
@@ -165,7 +173,7 @@ def _upload() -> None:
     given = st.session_state["partition.upload"]
     if given is not None:
         text = given.getvalue().decode("utf-8", errors="replace")
-        select(table_text=text, targets="", pair=-1, node="")
+        _change_table(table_text=text, targets="")
 
 
 def _export(view: PartitionView, name: str) -> None:
@@ -296,6 +304,7 @@ with page():
     else:
         with choosing:
             _choose_table(given.text)
+            offer_undo("partition.table", "Bring back the table before the latest change")
             if _is_relay(source):
                 _choose_lets()
             _choose_options(given.text, has_lets=_is_relay(source))

@@ -40,6 +40,7 @@ from views.pages.passes.trying import show_effects
 from views.pages.passes.verifying import choose_verification, passed_program, verification
 from views.pages.passes.what_if import change_pipeline, show_what_if
 from views.shell.controls.choose import choose
+from views.shell.controls.undo import offer_undo
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.guide import offer_paragraph
@@ -139,6 +140,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
             if st.button("Default pipeline", key="passes.default"):
                 change_pipeline("", current.pipeline)
                 st.rerun()
+            offer_undo("passes.pipeline", "Bring back the pipeline before the latest change")
         if pipeline:
             _names_choice(pipeline)
             if held_back("passes") is None:

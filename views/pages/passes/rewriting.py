@@ -14,6 +14,7 @@ from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Pipeline, Problem, Stage
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.verifying import passed_program
+from views.shell.controls.undo import offer_undo, remember
 from views.shell.frame import chip
 from views.shell.guide import offer_paragraph
 from views.state.session import state
@@ -83,6 +84,7 @@ def _form(text: str) -> None:
                 "Download", text, f"{stem}.rules.txt", key="passes.rules.file", on_click="ignore",
                 help="For the command line: `opt m.py --rules FILE`, and likewise `bisect`, `compare` and `run`",
             )  # fmt: skip
+        offer_undo("passes.rules", "Bring back the rules before the latest change")
     st.caption("Examples, applied by a click")
     with st.container(horizontal=True, gap="xsmall"):
         for number, (label, rules) in enumerate(EXAMPLES):
@@ -93,6 +95,8 @@ def _form(text: str) -> None:
 def _apply(text: str) -> None:
     """Take a text of rules, with a stage for it in a pipeline of one's own."""
     pipeline = state(ProgramState).pipeline
+    if text != state(ProgramState).rule_text:
+        remember("passes.rules", "rule_text", "pipeline", "stage")
     if text.strip():
         go_to_stage(FIRST_SHOWN, rule_text=text, pipeline=with_rules_stage(pipeline) if pipeline else "")
     else:

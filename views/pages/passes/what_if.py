@@ -13,6 +13,7 @@ from relax_core.present.escape import badge, prose
 from views.pages.passes.stages import FIRST_SHOWN, go_to_stage
 from views.pages.passes.state import PassesState
 from views.shell.controls.sheet import filled, numbers, sheet
+from views.shell.controls.undo import remember
 from views.shell.costs import bounds, known_figures
 from views.shell.failures import show_failure
 from views.state.session import select, state
@@ -25,6 +26,8 @@ _COLOURS: Final = {"same": "green", "different": "red"}
 
 def change_pipeline(text: str, ran: str) -> None:
     """Open another pipeline, "" for the default one, and keep the one that `ran` to be compared with."""
+    if text != state(ProgramState).pipeline:
+        remember("passes.pipeline", "pipeline", "earlier", "stage")
     go_to_stage(FIRST_SHOWN, pipeline=text, earlier=state(PassesState).earlier if text == ran else ran)
 
 

@@ -14,8 +14,9 @@ from relax_core.engine.protocol import Failure, RunOf
 from relax_core.present.escape import literal
 from relax_core.present.models import Problem
 from views.pages.run.forms import show_comparison
-from views.pages.run.program import changed_program, changes_made, given_program, written
+from views.pages.run.program import changed_program, changes_made, digest, given_program, written
 from views.pages.run.state import RunState
+from views.shell.controls.undo import offer_undo, remember
 from views.state.session import select, state
 from views.worker.connection import ask
 
@@ -51,6 +52,7 @@ def make_change() -> None:
         )
         return
     st.session_state.pop(_FAULT, None)
+    _remember()
     select(changes=written(changes), unchanged=0, time=asked.time)
     # The bar, which is drawn by now, holds the address.
     st.rerun()
@@ -67,6 +69,7 @@ def changes_form() -> None:
     own = state(RunState)
     changes = changes_made()
     if not changes:
+        _offer_undo()
         return
     count = f"{len(changes)} value{'' if len(changes) == 1 else 's'}"
     with st.popover(literal(f"Changed: {count}{' (not shown)' if own.unchanged else ''}")):
@@ -75,6 +78,7 @@ def changes_form() -> None:
                 where = " in place" if change.is_in_place else ""
                 st.code(f"time {change.time}: {change.text}{where}", language=None)
                 st.button("Take back", key=f"run.change.{number}", on_click=_keep_first, args=(number,))
+        _offer_undo()
         shows = st.toggle("Show the run without them", value=bool(own.unchanged), key="run.change.off")
         if shows != bool(own.unchanged):
             select(unchanged=int(shows))
@@ -86,4 +90,13 @@ def changes_form() -> None:
 def _keep_first(count: int) -> None:
     """Take back a change and all later ones, which belong to the run that it made."""
     changes = changes_made()[:count]
+    _remember()
     select(changes=written(changes), unchanged=0)
+
+
+def _remember() -> None:
+    remember("run.changes", "changes", "unchanged", "time", scope=digest(given_program()))
+
+
+def _offer_undo() -> None:
+    offer_undo("run.changes", "Bring back the values before the latest change", scope=digest(given_program()))

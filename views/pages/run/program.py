@@ -36,8 +36,8 @@ def changed_program() -> Program:
 
 def changes_made() -> tuple[ChangeAt, ...]:
     """Read the changes of an address; those of another program are dropped, as are those behind a file that is gone."""
-    digest, *parts = state(RunState).changes.split(";")
-    if digest != _digest(given_program()):
+    known, *parts = state(RunState).changes.split(";")
+    if known != digest(given_program()):
         return ()
     found: list[ChangeAt] = []
     for part in parts:
@@ -61,7 +61,7 @@ def _read(part: str) -> ChangeAt | None:
 
 def written(changes: tuple[ChangeAt, ...]) -> str:
     """Write changes for the address, the empty text if there are none; their files are kept in the session."""
-    return ";".join((_digest(given_program()), *map(_written, changes))) if changes else ""
+    return ";".join((digest(given_program()), *map(_written, changes))) if changes else ""
 
 
 def _written(change: ChangeAt) -> str:
@@ -78,5 +78,6 @@ def _files() -> dict[str, bytes]:
     return st.session_state.get(_FILES, {})
 
 
-def _digest(program: Program) -> str:
+def digest(program: Program) -> str:
+    """Return what changes of a program are known by."""
     return sha256(repr(program).encode("utf-8", "replace")).hexdigest()[:6]
