@@ -11,17 +11,20 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.debug.requests import SimulateOf
-from relax_core.engine.protocol import Program, Stop, StopOf
+from relax_core.engine.protocol import Failure, Inspect, Program, Stop, StopOf
 from relax_core.engine.replies import Sample, Simulation
 from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
+from relax_core.present.models import Inspector
 from relax_core.present.running.run import WINDOW
 from relax_core.present.running.run_models import Breakpoint
 from tests.browser import rest, wait_for
-from tests.engine.programs import WRONG_IN_LESSONS
-from tests.views.pages import arrive, assert_accessible
+from tests.engine.programs import SMALL, WRONG_IN_LESSONS
+from tests.views.pages import arrive, assert_accessible, opened, sent_to
 from views import PAGES
 from views.shell.navigation import page_file
+from views.state.selection import screen
+from views.worker.connection import ask
 
 # The run is stopped by its own clock after ten seconds: the click comes in the moment in which it is said to run.
 _CANCEL_THE_RUN = """() => {
@@ -180,3 +183,20 @@ def test_the_source_stands_alone_on_the_passes_page(page: Page, app_url: str) ->
     expect(page.locator(".half")).to_have_count(1)
     page.goto(f"{app_url}/passes?sample=relax/mlp.py&pipeline=LegalizeOps&stage=1&view=text")
     expect(page.locator(".half")).to_have_count(2)
+
+
+def test_what_a_node_is_at_its_stage_is_shown_before_the_passes_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def asking(request: Inspect) -> Inspector | Failure:
+        asked.append(request.is_followed)
+        return ask(request)
+
+    monkeypatch.setattr("views.shell.selecting.ask", asking)
+    app = opened("source", screen(text=SMALL, node="0/main/4"))
+    assert asked == [False, True, True]
+    rows_of = {item["title"]: item["rows"] for item in sent_to(app)["relaxscope_inspector"][1]["sections"]}
+    assert "LegalizeOps" in [row["label"] for row in rows_of["Life of this node"]]
+    app.session_state["source.graph"] = {"action": {"kind": "select", "node": "0/main/6", "seq": 1}}
+    app.run()
+    assert asked[3:] == [True]

@@ -1,8 +1,9 @@
 """Selection by clicks in a graph or in the inspector, alike on every page."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import streamlit as st
+from msgspec.structs import replace
 
 from relax_core.engine.components.graph import GraphAction
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
@@ -15,8 +16,10 @@ from views.shell.navigation import open_page
 from views.state.session import close_group, find_part, go_to_line, open_group, reach, select, state
 from views.state.shared import FocusState
 from views.widgets.inspector.component import InspectorAction, inspector
-from views.worker.connection import ask
+from views.worker.connection import ask, known_reply
 
+# A number for the program whose nodes were last followed through all passes: for another node of it that is quick.
+_FOLLOWED: Final = "inspector.followed"
 Told: TypeAlias = Literal["all", "this stage", "declared"]
 """What the inspector tells of a node: all, up to its instructions; only what holds at its stage; of that no type that
 the checker infers."""
@@ -77,10 +80,15 @@ def show_inspector(
     is_drawer: bool = True,
     told: Told = "all",
 ) -> None:
-    """Show what is known of the selected node of `program`; a line that is clicked opens on the Source page."""
+    """Show what is known of the selected node of `program`; a line that is clicked opens on the Source page.
+
+    Of a program whose passes have not run yet, what holds at the stage of the node is shown before they do.
+    """
     node = state(FocusState).node
     question = Inspect(program, node, is_followed=told == "all", has_types=told != "declared")
-    found = ask(question) if node else Inspector(title="")
+    is_new = st.session_state.get(_FOLLOWED) != hash(program) and known_reply(question) is None
+    is_first = bool(node) and told == "all" and is_new
+    found = ask(replace(question, is_followed=False) if is_first else question) if node else Inspector(title="")
     model = Inspector(title="") if isinstance(found, Failure) else found
     action = inspector(
         model,
@@ -94,6 +102,9 @@ def show_inspector(
         explain_node(model)
     elif action is not None:
         _leave(page, action, program)
+    elif is_first and not isinstance(found, Failure) and not isinstance(ask(question), Failure):
+        st.session_state[_FOLLOWED] = hash(program)
+        st.rerun()
 
 
 def _on_inspector(action: InspectorAction) -> None:

@@ -18,7 +18,7 @@ from relax_core.engine.process.client import Client, Ticket
 from relax_core.engine.protocol import Failure, Progress, Request
 from relax_core.present.escape import markup, prose
 from views.worker.holding import holding
-from views.worker.replies import is_shared, shared_replies
+from views.worker.replies import SharedReplies, is_shared, shared_replies
 
 R = TypeVar("R")
 
@@ -56,23 +56,27 @@ def ask(request: Request[R]) -> R | Failure:
     """Ask the worker; after 300 ms the page shows what it does, with a button to cancel."""
     if st.session_state.get(_CANCELLED) == _name(request):
         return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
-    held = holding()
-    shared = shared_replies() if is_shared(request) and not held.replies.is_cleared else None
-    known = held.replies.get(request)
-    if known is None and shared is not None:
-        known = shared.get(request)
+    known = known_reply(request)
     if known is not None:
         return known
+    held = holding()
     reply = _asked(held.client, request, next(held.waits))
     held.replies.keep(request, reply)
-    if shared is not None:
+    if (shared := _shared(request)) is not None:
         shared.keep(request, reply)
     return reply
 
 
 def known_reply(request: Request[R]) -> R | None:
     """Return the reply that is kept for a request, without asking the worker."""
-    return holding().replies.get(request)
+    known = holding().replies.get(request)
+    shared = _shared(request) if known is None else None
+    return known if shared is None else shared.get(request)
+
+
+def _shared(request: Request[R]) -> SharedReplies | None:
+    """Return the replies of all sessions if that to a request is one of them, and this one asks for nothing anew."""
+    return shared_replies() if is_shared(request) and not holding().replies.is_cleared else None
 
 
 def keep_reply(request: Request[R], reply: R) -> None:
