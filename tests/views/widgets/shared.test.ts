@@ -6,7 +6,7 @@ import { cut } from "#shared/code";
 import { placesOf } from "#shared/find";
 import { isElsewhere } from "#shared/page";
 import { isNear, wantedRows } from "#shared/rows";
-import { bytesText, count, sentence } from "#shared/tables";
+import { bytesText, compared, count, sentence } from "#shared/tables";
 import { at, between, columnOf, unitOf } from "#shared/values";
 
 test("a mark may begin and end inside a token", () => {
@@ -67,4 +67,11 @@ test("a place outside a list is a mistake, and numbers are held between two othe
   assert.throws(() => at([], 0), RangeError);
   assert.equal(between(0, 9, 4), 4);
   assert.equal(between(0, -1, 4), 0);
+});
+
+test("cells are compared as figures, with thousands, units and lines, and figures come before words", () => {
+  const sorted = ["at run time", "1.2 kB", "896 B", "2.0 MB", "1,024 B"].toSorted(compared);
+  assert.deepEqual(sorted, ["896 B", "1,024 B", "1.2 kB", "2.0 MB", "at run time"]);
+  assert.deepEqual(["line 12", "line 9"].toSorted(compared), ["line 9", "line 12"]);
+  assert.deepEqual(["x10", "x9", "-1.5", "2e3"].toSorted(compared), ["-1.5", "2e3", "x9", "x10"]);
 });

@@ -5,6 +5,7 @@ import { button, link, pickable, segments } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { codeLink, explains } from "#shared/explain";
 import { chip, severitySign } from "#shared/marks";
+import { sortable } from "#shared/tables";
 
 type Select = (node: string, line: number) => void;
 export type ShowRewrite = (rewrite: number, isLeftOut: boolean) => void;
@@ -43,7 +44,7 @@ export function rewriteList(props: DiffProps, selected: string, select: Select, 
   const more = left
     ? el("div", { class: "pad muted" }, `${left} more are not listed; Step leads from each rewrite to the next.`)
     : "";
-  return [list("Rewrites", ["#", "Before", "After", "Rule", "", ""], rows), more];
+  return [list("Rewrites", ["#", "Before", "After", "Rule", "Line", ""], rows), more];
 }
 
 function ruleLink(rule: string, pass: string): Child {
@@ -106,7 +107,7 @@ export function remarkList(props: DiffProps, select: Select): Child {
     return pickable(row, () => node && select(node, item.line));
   });
   if (!rows.length) return empty("No remarks", "This pass said nothing about what it did.");
-  return list("Remarks", ["#", "Kind", "Remark", ""], rows);
+  return list("Remarks", ["#", "Kind", "Remark", "Line"], rows);
 }
 
 export function valueList(props: DiffProps): Child {
@@ -172,6 +173,6 @@ function list(label: string, names: readonly string[], rows: readonly HTMLElemen
     {},
     names.map((name) => el("th", {}, name)),
   );
-  const table = el("table", { "aria-label": label }, heads, rows);
+  const table = sortable(el("table", { "aria-label": label }, heads, rows));
   return el("div", { class: "items", role: "region", "aria-label": `${label} of this stage`, tabindex: "0" }, table);
 }

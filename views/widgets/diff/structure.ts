@@ -4,6 +4,7 @@ import type { Structure, StructureRow } from "#generated/models";
 import { pickable, segments } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
 import { chip, MARK_SIGN } from "#shared/marks";
+import { sortable } from "#shared/tables";
 
 export type Kind = StructureRow["kind"] | "all";
 
@@ -55,7 +56,7 @@ export function structureTable(
     el("th", { class: name === "Line" ? "r" : "" }, name),
   );
   const rows = rowsOf(found, kind).map((row) => rowOf(row, go));
-  const table = el("table", { class: "structure", "aria-label": "Structure" }, el("tr", {}, names), rows);
+  const table = sortable(el("table", { class: "structure", "aria-label": "Structure" }, el("tr", {}, names), rows));
   return [
     head,
     el("div", { class: "items", role: "region", "aria-label": "Structure of this stage", tabindex: "0" }, table),

@@ -12,7 +12,7 @@ import type {
 import { pickable } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { categoryAt, chip, symbol } from "#shared/marks";
-import { bytesText, count, headOf, pieces } from "#shared/tables";
+import { bytesText, count, headOf, pieces, sortable } from "#shared/tables";
 
 /** What the tables are drawn from, and what a row does. */
 export interface Scene {
@@ -137,7 +137,8 @@ function values(scene: Scene, shown: FunctionDevices): Child {
       el("td", { class: "r muted" }, item.line || ""),
     );
   const head = el("tr", {}, heads("Value", "What", "Device", "Decided by"), LINE());
-  return [headOf("Values", `of @${shown.name}`), el("table", { "aria-label": "Values" }, head, shown.rows.map(row))];
+  const table = el("table", { "aria-label": "Values" }, head, shown.rows.map(row));
+  return [headOf("Values", `of @${shown.name}`), sortable(table)];
 }
 
 function copies(scene: Scene): Child {
@@ -148,11 +149,13 @@ function copies(scene: Scene): Child {
   const head = el("tr", {}, heads("Value", "From, to"), el("th", { class: "r" }, "Bytes"), heads("Why"), LINE());
   return [
     headOf("Copies", `${count(found.length, "copy", "copies")}, ${bytesText(known)}${more}`),
-    el(
-      "table",
-      { "aria-label": "Copies" },
-      head,
-      found.map((item, index) => copyRow(scene, item, index)),
+    sortable(
+      el(
+        "table",
+        { "aria-label": "Copies" },
+        head,
+        found.map((item, index) => copyRow(scene, item, index)),
+      ),
     ),
   ];
 }

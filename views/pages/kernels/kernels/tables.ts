@@ -5,6 +5,7 @@ import { link, pickable } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { explains } from "#shared/explain";
 import { chip } from "#shared/marks";
+import { sortable } from "#shared/tables";
 
 /** What the tables are drawn from, and what a row and a link to a line do. */
 export interface Scene {
@@ -119,7 +120,8 @@ function accessRow(scene: Scene, [access, condition, state, number]: AccessRow):
 }
 
 function tablePane(title: string, note: string, rows: readonly Child[], heads: Child, none: string): HTMLElement {
-  const content = rows.length ? el("table", { "aria-label": title }, heads, rows) : el("p", { class: "none" }, none);
+  const table = el("table", { "aria-label": title }, heads, rows);
+  const content = rows.length ? (heads ? sortable(table) : table) : el("p", { class: "none" }, none);
   const name = el("b", { role: "heading", "aria-level": "2" }, title);
   return el(
     "section",

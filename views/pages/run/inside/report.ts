@@ -3,7 +3,7 @@
 import type { InsideReport, LaunchReport, LaunchRow, ReportRow, RooflineOf } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
-import { bytesText, headOf } from "#shared/tables";
+import { bytesText, headOf, sortable } from "#shared/tables";
 
 const number = (value: number) => value.toLocaleString("en");
 
@@ -17,7 +17,7 @@ export function launchOf(
   const heads = ["Memory", "Line", "Reads", "Writes", "Cells", "Moved", "Lanes together"];
   const head = heads.map((text, at) => el("th", { class: at > 1 ? "r" : "" }, text));
   const rows = report.rows.map((row) => launchRow(row, toLine));
-  const table = el("table", { class: "report" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+  const table = reportTable(el("tr", {}, head), rows);
   const { roofline } = report;
   const most = Math.max(...roofline.parts.map(([, seconds]) => seconds), Number.MIN_VALUE);
   const share = roofline.peak ? roofline.attainable / roofline.peak : 0;
@@ -46,6 +46,11 @@ export function uncounted(count: () => void): Child {
     headOf("Access report"),
     el("div", { class: "to wide" }, "This is a large launch. ", button("Count its accesses", "", "", count)),
   ];
+}
+
+function reportTable(head: HTMLElement, rows: readonly HTMLElement[]): HTMLElement {
+  const parts = [el("thead", {}, head), el("tbody", {}, rows)];
+  return sortable(el("table", { class: "report", "aria-label": "Access report" }, parts));
 }
 
 function launchRow(row: LaunchRow, toLine: (line: number) => void): HTMLElement {
@@ -117,11 +122,7 @@ export function reportOf(report: InsideReport, loop: string, toLine: (line: numb
   const foot = `${number(report.operations)} operations, ${bytesText(report.footprint_bytes)}: ${intensity.toFixed(2)} for each byte; ${bytesText(report.moved_bytes)} without a cache`;
   return [
     headOf("Access report", `${whole}, known without stepping`),
-    el(
-      "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" },
-      el("table", { class: "report" }, el("thead", {}, head), el("tbody", {}, rows)),
-    ),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" }, reportTable(head, rows)),
     el("div", { class: "foot" }, foot),
     report.peak_operations && report.operations ? el("div", { class: "foot" }, peakOf(report, intensity)) : "",
   ];

@@ -1,5 +1,5 @@
 // RelaxScope, component editor: built by tools/build_static.py.
-// Sources: 93c01bc12f4b4dd58aee
+// Sources: e88bf89267f7c545113e
 /*
 @codemirror/autocomplete 6.20.4
 
@@ -398,6 +398,8 @@ u{text-decoration:none;border-radius:2px}
 .synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}
 table{border-collapse:collapse;width:100%;font-size:12px}
 th{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}
+.sort{padding:0;border:0;background:none;color:inherit;font:inherit;cursor:pointer}.sort:hover{color:var(--text)}
+[aria-sort=ascending] .sort::after{content:" ↑" / ""}[aria-sort=descending] .sort::after{content:" ↓" / ""}
 td{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}
 td.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}
 tr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}
