@@ -18,6 +18,11 @@ def test_rows_are_filtered_by_words_anywhere(words: str, lines: list[int]) -> No
     assert [row["line"] for row in rows_with(ROWS, words)] == lines
 
 
+def test_a_large_number_is_found_with_commas_and_without() -> None:
+    rows = [{"bytes": 1_234_567}, {"bytes": 89}]
+    assert rows_with(rows, "1,234") == rows_with(rows, "1234") == rows[:1]
+
+
 def test_a_file_of_a_table_holds_no_formula() -> None:
     assert csv_of(ROWS, HEADS) == 'pass,line,words\nFuseOps,12,"Two, fused"\n\'=cmd(),-3,-1.5\n'
 

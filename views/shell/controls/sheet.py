@@ -81,8 +81,13 @@ def _filtered(rows: Rows, key: str, name: str) -> Rows:
 def rows_with(rows: Rows, words: str) -> Rows:
     """Return the rows in which each of the words stands somewhere, in large letters or small ones."""
     wanted = words.casefold().split()
-    texts = ("\n".join(map(str, row.values())).casefold() for row in rows)
+    texts = ("\n".join(map(_said, row.values())).casefold() for row in rows)
     return [row for row, text in zip(rows, texts, strict=True) if all(word in text for word in wanted)]
+
+
+def _said(value: object) -> str:
+    """Write a value as it may be looked for: a large number with commas and without."""
+    return f"{value} {value:,}" if isinstance(value, int) else str(value)
 
 
 def csv_of(rows: Rows, heads: Sequence[str]) -> str:
