@@ -30,8 +30,8 @@ def tensor_model(
     return Tensor(
         part.shape[0],
         part.shape[1],
-        tuple(number(item) for item in part.ravel()),
-        tuple(_heat(item, low, high) for item in part.ravel()),
+        tuple(map(number, part.ravel().tolist())),
+        _heats(np.real(part).ravel().tolist(), low, high),
         "" if low is None else number(low),
         "" if high is None else number(high),
         int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0,
@@ -63,15 +63,16 @@ def _cut_text(array: Array, part: Array, row: int, column: int, leading: tuple[i
     return f"{where}{size} of {shape}{at}{plane}"
 
 
-def _heat(item: Any, low: Any, high: Any) -> int:
-    value = float(item)
-    if low is None or not math.isfinite(value):
-        return -1
-    bottom, top = float(low), float(high)
-    span = top - bottom
-    if not math.isfinite(span):
-        return 50
-    return 50 if span == 0 else round(100 * (value - bottom) / span)
+def _heats(items: list[Any], low: Any, high: Any) -> tuple[int, ...]:
+    """Return how far up between the least and the greatest finite number each item is, in percent; -1 of another."""
+    if low is None:
+        return (-1,) * len(items)
+    bottom, span = float(low), float(high) - float(low)
+    is_even = span == 0 or not math.isfinite(span)
+    values = map(float, items)
+    return tuple(
+        -1 if not math.isfinite(value) else 50 if is_even else round(100 * (value - bottom) / span) for value in values
+    )
 
 
 def number(item: Any) -> str:
@@ -94,7 +95,7 @@ def short_text(array: Array) -> str:
         return "[]"
     opening = "[" * array.ndim
     row = array[(0,) * (array.ndim - 1)][:_SHORT_ITEMS]
-    numbers = " ".join(number(item) for item in row)
+    numbers = " ".join(map(number, row.tolist()))
     if array.size > len(row):
         inner = cut(f"{opening}{numbers}", SHORT_COLUMNS - 4)
         return f"{inner} …]" if inner.endswith("…") else f"{inner}] …]"
