@@ -1,11 +1,13 @@
 """The frame of the benchmarks: tables of medians and ratios, and a runner that finds each benchmark."""
 
 import importlib
+from collections import defaultdict
 from contextlib import ExitStack
 
 import pytest
 
 from benchmarks.__main__ import names
+from benchmarks.page_sizes import table
 from benchmarks.revisions import HERE, Compared, Revision, compare, files_of
 from benchmarks.table import Row, Table, duration
 from benchmarks.timing import measure
@@ -32,6 +34,19 @@ def test_a_duration_has_the_unit_that_suits_it(seconds: float, text: str) -> Non
 def test_every_case_is_measured_as_often_as_the_others() -> None:
     rows = measure({"none": lambda: None, "list": lambda: [0] * 100}, sample_count=3)
     assert [(row.name, len(row.seconds)) for row in rows] == [("none", 3), ("list", 3)]
+
+
+def test_what_a_user_waits_for_has_a_row_and_each_size_a_column() -> None:
+    small = {"open": [0.5], "next stage, to its text": [0.2, 0.1, 0.3]}
+    large = {"open": [2.0], "next stage, to its text": [1.0, 500.0, 1.5], "search": [0.02]}
+    found = {count: defaultdict[str, list[float]](list, seconds) for count, seconds in ((91, small), (10011, large))}
+    assert table(found).splitlines() == [
+        "|  | 91 bindings | 10,011 bindings |",
+        "|---|--:|--:|",
+        "| open | 500 ms | 2 s |",
+        "| next stage, to its text | 200 ms, at most 300 ms | 1.5 s, at most over 120 s |",
+        "| search | - | 20 ms |",
+    ]
 
 
 @pytest.mark.parametrize("name", names())
