@@ -41,6 +41,7 @@ LATE = frozenset(
         "relax_core.cli.reports",
         "relax_core.cli.review.batch",
         "relax_core.cli.review.modules",
+        "relax_core.cli.review.named",
         "relax_core.cli.review.report",
         "relax_core.cli.run_files",
         "relax_core.cli.stand_ins",

@@ -8,9 +8,11 @@ import msgspec
 
 from relax_core.cli import archives, inside, opening, run_files, stand_ins, two_workers
 from relax_core.cli.changes import change_options, changed_program
+from relax_core.cli.review import batch
 from relax_core.cli.terminal import (
     DIAGNOSED,
     LIMIT,
+    MANY_HELP,
     PASSES_HELP,
     PATH_HELP,
     RULES_HELP,
@@ -22,6 +24,7 @@ from relax_core.cli.terminal import (
     complain,
     constants_option,
     failed,
+    more_option,
     printable,
     read_bytes,
     say,
@@ -88,7 +91,8 @@ def add_debugging(command: Commands) -> None:
 
 def _run_command(command: Commands) -> None:
     run = command("run", "Run a function and print its result, or where it stops.", _run)
-    run.add_argument("file", metavar="FILE", help=PATH_HELP)
+    run.add_argument("file", metavar="FILE", help=f"{PATH_HELP}; {MANY_HELP}")
+    more_option(run)
     run_options(run)
     run.add_argument("--input", dest="input_files", action="append", default=[], metavar="FILE", help=_INPUT_HELP)
     vocabulary = "numbers of tokens for a text: a JSON object, a tokenizer.json, or a token a line; default: its bytes"
@@ -118,7 +122,8 @@ def _bisect_command(command: Commands) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="one module; or the module after each pass, in order, in several files or in a folder, zip, log or trace",
+        help="one module; or the module after each pass, in order, in several files or in a recording: a folder with "
+        f"numbers, a zip, log or trace; {MANY_HELP}",
     )
     run_options(bisect)
     _closeness_options(bisect)
@@ -281,6 +286,8 @@ def _with_input_files(engine: Engine, program: Program, options: argparse.Namesp
 
 
 def _run(engine: Engine, options: argparse.Namespace) -> int:
+    if options.more or opening.is_many((options.file,)):
+        return batch.on_many("run", (options.file, *options.more), options)
     stops = bool(options.breaks or options.when or options.stop_at_nan)
     _one_at_a_time(options, stops=stops)
     asked = _with_input_files(engine, asked_program(options.file, options), options)
@@ -422,6 +429,8 @@ def _inside(engine: Engine, options: argparse.Namespace) -> int:
 def _bisect(engine: Engine, options: argparse.Namespace) -> int:
     if not options.halve >= 0:
         raise UsageError(f"--halve takes a number of seconds, got {options.halve:g}")
+    if opening.is_many(options.files):
+        return batch.on_many("bisect", options.files, options)
     recorded = opening.pipeline_at(options.files[0]) if len(options.files) == 1 else None
     if recorded is not None:
         return _bisect_recorded(engine, recorded, options)

@@ -1,12 +1,15 @@
 """Files that hold several stages, wherever a command takes a file: which of them is meant, and with what constants."""
 
+import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from relax_core.cli import run_files
+from relax_core.cli.review import named
 from relax_core.cli.terminal import Engine, UsageError, complain, read_bytes, read_program, read_text, write_bytes
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has_errors
 from relax_core.engine.debug.requests import (
@@ -41,6 +44,11 @@ def pipeline_at(path: str) -> "pipelines.Pipeline | None":
         return sources.open_pipeline(path) if path != "-" and "\0" not in path and is_pipeline(path) else None
     except CompileError as error:
         raise _refused(error) from None
+
+
+def is_many(paths: Sequence[str]) -> bool:
+    """Tell whether one of `paths` names modules of their own: a pattern, or a folder that is no recording."""
+    return any(named.holds_modules(path) for path in paths if not os.path.isfile(path) and "\0" not in path)
 
 
 def recorded_stage_at(path: str) -> tuple[Parcel, int] | None:

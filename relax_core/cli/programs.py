@@ -2,15 +2,17 @@
 
 import argparse
 import os
+from collections.abc import Iterable
 
 import msgspec
 
 from relax_core.cli import opening, patches
 from relax_core.cli.integration import mending
-from relax_core.cli.review import modules
+from relax_core.cli.review import batch, modules, named
 from relax_core.cli.terminal import (
     BAD_USAGE,
     DIAGNOSED,
+    MANY_HELP,
     PASSES_HELP,
     PATH_HELP,
     RULES_HELP,
@@ -68,7 +70,7 @@ class CheckedText(msgspec.Struct, frozen=True, omit_defaults=True):
 def add_programs(command: Commands) -> None:
     """Add the commands."""
     check = command("check", "Report types and well-formedness.", _check)
-    check.add_argument("files", nargs="+", metavar="FILE", help=PATH_HELP)
+    check.add_argument("files", nargs="+", metavar="FILE", help=f"{PATH_HELP}; {MANY_HELP}")
     policy = "where host scalars may stand: packed_only warns of all but arguments of packed functions"
     constants_option(check)
     check.add_argument("--report", metavar="MD", help="where to write a bug report, if a recorded compiler stopped")
@@ -122,14 +124,16 @@ def _add_passes(command: Commands) -> None:
 
     diff = command("diff", "Print what makes the text of one module or stage that of another, as a patch.", _diff)
     diff.add_argument("before", metavar="A", help=PATH_HELP)
-    diff.add_argument("after", metavar="B", help="likewise; A and B may be stages of two pipelines")
+    likewise = "likewise; A and B may be stages of two pipelines, or two folders whose modules are compared by name"
+    diff.add_argument("after", metavar="B", help=likewise)
     printed = "compare the modules as they are printed here, so that layout and comments do not count"
     diff.add_argument("--printed", action="store_true", help=printed)
     by_part = (
         "compare the modules part by part in place of the lines: what was added, removed, renamed, moved or changed"
     )
     diff.add_argument("--structure", action="store_true", help=by_part)
-    diff.add_argument("--json", action="store_true", help="with --structure: print one object")
+    objects = "with --structure: print one object; of two folders: one per module and line"
+    diff.add_argument("--json", action="store_true", help=objects)
     _review_options(diff)
 
     effects = command("effects", "Say which passes would change a module, and where their order matters.", _effects)
@@ -162,21 +166,32 @@ def _review_options(made: argparse.ArgumentParser) -> None:
 
 
 def _check(engine: Engine, options: argparse.Namespace) -> int:
+    return _check_each(engine, options.files, options)
+
+
+def _check_at(engine: Engine, file: str, options: argparse.Namespace) -> int:
+    """Check a file, the stages of a recording, or the modules that a folder or a pattern names."""
+    if opening.is_many((file,)):
+        if options.is_repeated:
+            raise UsageError(f"--watch looks at files and recordings, and {printable(file)} is neither")
+        return _check_each(engine, (module.path for module in named.module_files((file,))), options)
+    if options.fix or options.diff:
+        _require_file(file)
+    pipeline = _pipeline(file, options)
+    programs = _programs(file, options) if pipeline is None else opening.form_programs(pipeline)
+    status = max(0, *(_checked(engine, program, options, file) for program in programs))
+    return status if pipeline is None else max(status, _explained(engine, printable(file), pipeline, options))
+
+
+def _check_each(engine: Engine, files: Iterable[str], options: argparse.Namespace) -> int:
+    """Check files one after the other; one that cannot be read is told of, and the others are checked all the same."""
     status = 0
-    for file in options.files:
+    for file in files:
         try:
-            if options.fix or options.diff:
-                _require_file(file)
-            pipeline = _pipeline(file, options)
-            programs = _programs(file, options) if pipeline is None else opening.form_programs(pipeline)
+            status = max(status, _check_at(engine, file, options))
         except UsageError as error:
-            # The other files are checked all the same.
             complain_of(error)
             status = max(status, BAD_USAGE)
-            continue
-        status = max(status, *(_checked(engine, program, options, file) for program in programs), 0)
-        if pipeline is not None:
-            status = max(status, _explained(engine, printable(file), pipeline, options))
     return status
 
 
@@ -312,7 +327,11 @@ def _generated(engine: Engine, program: Program) -> int:
 
 
 def _diff(engine: Engine, options: argparse.Namespace) -> int:
-    return modules.print_changes(engine, options) if options.markdown else patches.print_diff(engine, options)
+    if options.markdown:
+        return modules.print_changes(engine, options)
+    if os.path.isdir(options.before) and opening.is_many((options.before,)) and opening.is_many((options.after,)):
+        return batch.on_many("diff", (options.after,), options, against=options.before)
+    return patches.print_diff(engine, options)
 
 
 def _print_patches(reply: Stages, name: str) -> int:

@@ -8,9 +8,11 @@ from typing import Final
 import msgspec
 
 from relax_core.cli import opening
+from relax_core.cli.review import batch
 from relax_core.cli.terminal import (
     DIAGNOSED,
     FILE_HELP,
+    MANY_HELP,
     PASSES_HELP,
     PATH_HELP,
     TABLE_HELP,
@@ -19,6 +21,7 @@ from relax_core.cli.terminal import (
     UsageError,
     complain,
     failed,
+    more_option,
     read_bytes,
     say,
 )
@@ -80,7 +83,8 @@ def _asm_command(command: Commands) -> None:
 
 def _partition_command(command: Commands) -> None:
     made = command("partition", "Partition a module and report its compiler regions.", _partition)
-    made.add_argument("file", metavar="FILE", help=FILE_HELP)
+    made.add_argument("file", metavar="FILE", help=f"{FILE_HELP}; {MANY_HELP}")
+    more_option(made)
     made.add_argument("--table", metavar="T", help=TABLE_HELP)
     made.add_argument("--targets", default="", metavar="A,B", help="in order of preference; default: all of the table")
     made.add_argument("--lets", choices=LETS, default="values", help="how let-bound values of Relay are annotated")
@@ -198,6 +202,8 @@ def _say_listing(text: str, form: str, kernel: str, options: argparse.Namespace)
 def _partition(engine: Engine, options: argparse.Namespace) -> int:
     if options.fail_under is not None and not 0 <= options.fail_under <= 1:
         raise UsageError(f"--fail-under is a share between 0 and 1, not {options.fail_under:g}")
+    if options.more or opening.is_many((options.file,)):
+        return batch.on_many("partition", (options.file, *options.more), options)
     program = opening.program_at(options.file, table=options.table)
     targets = tuple(item.strip() for item in options.targets.split(",") if item.strip())
     reply = engine.request(RegionReportOf(program, targets, options.lets, options.through_lets))

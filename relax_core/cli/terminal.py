@@ -21,6 +21,7 @@ TABLE_HELP = "a JSON file of patterns and supported operators, for the passes th
 RULES_HELP = "a file of rewrite rules, which the pass ApplyRules applies; it is put in front if --passes names it not"
 FILE_HELP = "a TVMScript or Relay file; - reads standard input"
 PATH_HELP = f"{FILE_HELP}; or stages: a folder, a zip or a trace, a log; PATH@N is the stage N of them"
+MANY_HELP = "or many modules: several files, folders without a recording, patterns in quotes"
 CONSTANTS_HELP = "an archive of the tensors that TVM's text leaves out: const_0, const_1, ... by their numbers"
 PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps', or a pipeline of TVM: zero, default_build"
 _AS_IN_HELP = (
@@ -100,6 +101,11 @@ def _standard_input() -> bytes:
 def constants_option(made: argparse.ArgumentParser) -> None:
     """Add the option that names an archive of constants."""
     made.add_argument("--constants", metavar="NPZ", help=CONSTANTS_HELP)
+
+
+def more_option(made: argparse.ArgumentParser) -> None:
+    """Add the files of a command on one module behind the first: the command is carried out on each."""
+    made.add_argument("more", nargs="*", default=[], metavar="FILE", help="further modules")
 
 
 def watch_option(made: argparse.ArgumentParser) -> None:

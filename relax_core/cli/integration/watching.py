@@ -1,6 +1,7 @@
 """A command that is carried out again whenever a file that it reads has changed."""
 
 import argparse
+import glob
 import os
 import sys
 import time
@@ -11,7 +12,18 @@ from typing import Final
 from relax_core.cli.terminal import BAD_USAGE, UsageError, complain, complain_of, say
 from relax_core.diagnostics import plural
 
-_READ: Final = ("constants", "file", "files", "input_files", "inputs", "pass_file", "rules", "table", "vocabulary")
+_READ: Final = (
+    "constants",
+    "file",
+    "files",
+    "input_files",
+    "inputs",
+    "more",
+    "pass_file",
+    "rules",
+    "table",
+    "vocabulary",
+)
 """The arguments that name files which commands read."""
 _LOOK_SECONDS: Final = 0.2
 _CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"
@@ -66,7 +78,8 @@ def stamp_of(paths: tuple[str, ...]) -> Stamp:
     """Return what changes when one of the files does, or one in one of the folders; a file that is gone has none."""
     stamps: list[tuple[str, int, int]] = []
     for path in paths:
-        inside = sorted(map(str, Path(path).iterdir())) if Path(path).is_dir() else [path]
+        found = map(str, Path(path).rglob("*")) if Path(path).is_dir() else glob.glob(path, recursive=True) or [path]
+        inside = sorted(found)
         for file in inside:
             try:
                 found = os.stat(file)

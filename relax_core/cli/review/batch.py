@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Final
 
 from relax_core.cli.review.planning import planned
@@ -24,11 +25,12 @@ from relax_core.cli.terminal import (
     write_bytes,
 )
 from relax_core.cli.two_workers import processor_count
+from relax_core.engine.files import printable
 from relax_core.engine.limits import MEGABYTE, Limits
 from relax_core.fleet import cluster
 from relax_core.fleet.campaign import INTERRUPTED as INTERRUPTED_WORDS
 from relax_core.fleet.campaign import Campaign, Cell, Matrix
-from relax_core.fleet.jobs import COMMANDS, Fleet, FleetError, Result, digest
+from relax_core.fleet.jobs import COMMANDS, Command, Fleet, FleetError, Result, digest
 from relax_core.fleet.local import LocalFleet
 from relax_core.fleet.reporting.junit import to_junit
 from relax_core.fleet.reporting.markdown import to_markdown
@@ -42,6 +44,23 @@ _PATHS_HELP: Final = "files, folders with all modules below them, and patterns i
 _STANDARD_OUTPUT: Final = "-"
 _DEFAULT_LIMITS: Final = Limits()
 _DIGITS: Final = 12
+_NO_OPTIONS: Final = (
+    "command",
+    "parser",
+    "has_two_workers",
+    "is_repeated",
+    "pass_file",
+    "file",
+    "files",
+    "more",
+    "before",
+    "after",
+)
+"""What the arguments of a command hold besides its options."""
+_OF_ONE: Final = ("fail_on",)
+"""Options of `diff` that `batch` means something else by."""
+_NAMES: Final = MappingProxyType({"breaks": "break", "input_files": "input"})
+"""Options whose values have another name."""
 
 
 def add_batch(command: Commands) -> None:
@@ -50,6 +69,31 @@ def add_batch(command: Commands) -> None:
     made.set_defaults(in_process=True)  # the fleet has the workers
     made.add_argument("commands", metavar="COMMANDS", help=_COMMANDS_HELP)
     made.add_argument("paths", nargs="+", metavar="PATH", help=_PATHS_HELP)
+    _options(made)
+
+
+def on_many(command: Command, paths: Sequence[str], options: argparse.Namespace, against: str | None = None) -> int:
+    """Carry out a command on the modules that paths name, with those of its own options that are for many as well.
+
+    Raises:
+        UsageError: an option is given that is for one module.
+    """
+    made = argparse.ArgumentParser()
+    _options(made)
+    asked = made.parse_args(())
+    asked.commands, asked.paths, asked.against, asked.pass_file = command, tuple(paths), against, options.pass_file
+    for name, value in vars(options).items():
+        if name in _NO_OPTIONS or value == options.parser.get_default(name):
+            continue
+        if not hasattr(asked, name) or name in _OF_ONE:
+            option = f"--{_NAMES.get(name, name).replace('_', '-')}"
+            hint = "batch --help lists what is for many"
+            raise UsageError(f"{option} is for one module, and {printable(paths[0])} names several; {hint}")
+        setattr(asked, name, value)
+    return _carry_out(asked)
+
+
+def _options(made: argparse.ArgumentParser) -> None:
     _job_options(made)
     _fleet_options(made)
     _report_options(made)
@@ -107,6 +151,10 @@ def _report_options(made: argparse.ArgumentParser) -> None:
 
 
 def _batch(_engine: Engine, options: argparse.Namespace) -> int:
+    return _carry_out(options)
+
+
+def _carry_out(options: argparse.Namespace) -> int:
     if options.processes < 0 or options.retries < 0:
         raise UsageError("--processes and --retries take a number from 0 on")
     if options.batch_size < 1 or not options.wait > 0:

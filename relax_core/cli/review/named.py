@@ -11,7 +11,9 @@ from typing import Final
 
 from relax_core.cli.review.pairing import SUFFIXES, modules_below
 from relax_core.cli.terminal import UsageError
+from relax_core.diagnostics import CompileError
 from relax_core.engine.files import printable
+from relax_core.engine.pipelines import sources
 
 _WILD: Final = re.compile(r"[*?\[]")
 
@@ -38,6 +40,21 @@ def module_files(given: Iterable[str]) -> tuple[ModuleFile, ...]:
     count = Counter(below for _, below in found.values())
     files = (ModuleFile(printable(below if count[below] == 1 else path), path, below) for path, below in found.values())
     return tuple(sorted(files, key=lambda file: file.name))
+
+
+def holds_modules(path: str) -> bool:
+    """Tell whether a path names modules of their own: a pattern, or a folder that is not the stages of a recording.
+
+    Files without numbers in a folder are modules; those with numbers are what a compiler dumped, one after the other.
+    """
+    if not os.path.isdir(path):
+        return not os.path.exists(path) and _WILD.search(path) is not None
+    names = tuple(map(os.path.basename, modules_below(path)))
+    try:
+        is_numbered = sources.open_pipeline(path).source_kind != "files" or all(name[:1].isdigit() for name in names)
+    except CompileError as error:
+        is_numbered = error.diagnostics[0].code != "PL001"
+    return bool(names) and not is_numbered
 
 
 def _named(one: str) -> Iterator[tuple[str, str]]:
