@@ -8,7 +8,7 @@ from views.classroom import membership as own
 from views.classroom.news.component import Asker, news_chip, news_of
 from views.lessons.keeper.component import KeeperAction, Kept, keeper
 from views.lessons.steps import open_step
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page, open_page
 from views.state.address import read_address
 from views.state.session import complain, is_left_out, select, show, state, written_address
 from views.state.shared import ClassState, LessonState
@@ -76,8 +76,8 @@ def _member_buttons(known: Classroom) -> None:
 
 
 def _teacher_buttons(page: str) -> None:
-    if st.button("To the class", key="class.projector", help="Questions, counts and timer in large type"):
-        open_page("classroom")
+    words = "Questions, counts and timer in large type"
+    st.button("To the class", key="class.projector", help=words, on_click=ask_for_page, args=("classroom",))
     if st.button("Everyone here", key="class.here", help="Open this screen in every browser of the class"):
         _send_here(page)
 

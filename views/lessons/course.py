@@ -15,7 +15,7 @@ from views.lessons.keeping import keep, progress
 from views.lessons.names import offer_names
 from views.lessons.steps import ask_for_step, first_open, problem
 from views.shell.controls.sheet import sheet
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page
 from views.worker.connection import client
 
 
@@ -33,8 +33,9 @@ def show_course() -> None:
         words = f"{len(lessons)} lessons, {minutes} minutes, {points} of {most} points. Kept in this browser."
         st.caption(literal(words), width="content")
         st.space("stretch")
-        if st.button("Class", key="learn.class", help="Join a class, or open one"):
-            open_page("classroom")
+        st.button(
+            "Class", key="learn.class", help="Join a class, or open one", on_click=ask_for_page, args=("classroom",)
+        )
         _print(files)
         _hand_in()
         _read_codes(lessons)

@@ -26,7 +26,7 @@ from views.lessons.steps import (
     waiting_questions,
 )
 from views.lessons.words import show_words
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page
 from views.state.session import select
 from views.worker.connection import ask
 
@@ -78,13 +78,12 @@ def _show_broken(file: LessonFile) -> None:
     st.error(literal(f"The lesson {file.name} cannot be read."))
     for item in file.problems[:5]:
         st.markdown(literal(f"{item.place} {item.message}"))
-    if st.button("Close", key="lesson.close"):
-        _close()
+    st.button("Close", key="lesson.close", on_click=_close)
 
 
 def _close() -> None:
     select(lesson="", lesson_step=0)
-    open_page("learn")
+    ask_for_page("learn")
 
 
 def sign(exercise: Exercise | None) -> str:
@@ -119,8 +118,7 @@ def _head(file: LessonFile, lesson: Lesson, number: int) -> None:
         st.markdown(literal(f"{lesson.order}. {lesson.title}"), width="content")
         st.space("stretch")
         st.caption(literal(f"{score(lesson, known)} of {lesson.points} points"), width="content")
-        if st.button("✕", key="lesson.close", help="Close the lesson", type="tertiary"):
-            _close()
+        st.button("✕", key="lesson.close", help="Close the lesson", type="tertiary", on_click=_close)
     signs = (
         _DONE if is_done(step, known.of(file.name, at)) else sign(step.exercise)
         for at, step in enumerate(lesson.steps, 1)
@@ -206,6 +204,18 @@ def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
             )
             return
         help_ = "Back to the course" if may_go else "Once this step is answered or shown"
-        if st.button("Done", key="lesson.done", type=kind, disabled=not may_go, help=help_, shortcut="Alt+N"):
-            leave_step(file, number)
-            _close()
+        st.button(
+            "Done",
+            key="lesson.done",
+            type=kind,
+            disabled=not may_go,
+            help=help_,
+            shortcut="Alt+N",
+            on_click=_finish,
+            args=(file, number),
+        )
+
+
+def _finish(file: LessonFile, number: int) -> None:
+    leave_step(file, number)
+    _close()

@@ -6,7 +6,7 @@ from relax_core.engine.protocol import Failure
 from relax_core.present.escape import bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
 from views.shell.guide import offer_paragraph
-from views.shell.navigation import open_line, open_page
+from views.shell.navigation import ask_for_line, ask_for_page
 from views.state.session import open_sample, select, state
 from views.state.shared import ProgramState
 from views.worker.connection import run_again
@@ -29,8 +29,9 @@ def show_failure(failure: Failure) -> None:
                 _show_problems(failure.title, problems)
         if failure.kind == "diagnosed":
             with st.container(horizontal=True, gap="xsmall"):
-                if st.button("Open the source", key="failure.source"):
-                    open_page("source")
+                # A click in a dialog runs that alone.
+                if st.button("Open the source", key="failure.source", on_click=ask_for_page, args=("source",)):
+                    st.rerun()
                 if state(ProgramState).pipeline:
                     st.button("Default pipeline", key="failure.pipeline", on_click=_use_default_pipeline)
         else:
@@ -88,8 +89,9 @@ def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
         st.markdown(prose(problem.message), width="content")
         is_placed = 0 < problem.line <= len(lines) and not problem.excerpt
         label = literal(f"Go to line {problem.line}")
-        if is_placed and st.button(label, key=f"failure.line.{number}", type="tertiary"):
-            open_line(problem.line)
+        key, line = f"failure.line.{number}", problem.line
+        if is_placed and st.button(label, key=key, type="tertiary", on_click=ask_for_line, args=(line,)):
+            st.rerun()
     if is_placed or problem.excerpt:
         st.code(_excerpt(problem, problem.excerpt or lines[problem.line - 1]), language=None)
     if problem.hint:

@@ -9,20 +9,12 @@ from relax_core.engine.samples import list_samples
 from relax_core.lessons.library import lesson_named, list_lessons
 from views import PAGES
 from views.lessons.steps import ask_for_step, first_open
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page
 from views.shell.palette.component import PaletteAction, PaletteTarget, PaletteTargets, palette
 from views.state.dialogs import ask_for_guide
 from views.state.session import open_sample
 
 _KNOWN: Final = "palette.targets"
-_CHOSEN: Final = "palette.chosen"
-
-
-def go_where_chosen() -> None:
-    """Go to the page that was chosen, if one was; called at the start of a page."""
-    noun = st.session_state.pop(_CHOSEN, "")
-    if noun in PAGES:
-        open_page(noun)
 
 
 def show_palette() -> None:
@@ -33,8 +25,7 @@ def show_palette() -> None:
 def _on_palette(action: PaletteAction) -> None:
     match action.kind:
         case "page":
-            # Only a page that runs can be left for another one.
-            st.session_state[_CHOSEN] = action.name
+            ask_for_page(action.name)
         case "lesson":
             file = lesson_named(action.name)
             if file is not None:

@@ -5,9 +5,11 @@ from typing import Final, NoReturn
 import streamlit as st
 
 from views import PAGES
+from views.state.dialogs import close_dialog
 from views.state.session import go_to_line
 
 _SHOWN: Final = "page.shown"
+_ASKED: Final = "page.asked"
 
 
 def page_file(noun: str) -> str:
@@ -34,6 +36,29 @@ def open_line(line: int) -> NoReturn:
     """Leave this page for a line of the text."""
     go_to_line(line)
     open_page("source")
+
+
+def ask_for_page(noun: str) -> None:
+    """Have a page shown in place of this one, and its dialog, when this one runs, before it shows anything.
+
+    A button or component calls it before the script runs: what a script does for a button is lost where another run
+    takes its place, and the page is not first made for nothing.
+    """
+    close_dialog()
+    st.session_state[_ASKED] = noun
+
+
+def go_where_asked() -> None:
+    """Go to the page that was asked for, if one was; called at the start of a page."""
+    noun = st.session_state.pop(_ASKED, "")
+    if noun in PAGES:
+        open_page(noun)
+
+
+def ask_for_line(line: int) -> None:
+    """Have a line of the text shown in place of this page."""
+    go_to_line(line)
+    ask_for_page("source")
 
 
 def address_of_page(noun: str) -> str:

@@ -10,8 +10,8 @@ from relax_core.engine.documents.guides import guides
 from relax_core.engine.documents.pass_examples import Example, examples
 from relax_core.present.catalog_of.catalog_models import GLOSSARY, Explanation
 from relax_core.present.escape import literal
-from views.shell.navigation import open_page
-from views.state.dialogs import ask_for_guide, ask_for_meaning, close_dialog
+from views.shell.navigation import ask_for_page
+from views.state.dialogs import ask_for_guide, ask_for_meaning
 from views.state.session import open_text, select
 
 DOCUMENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -62,22 +62,23 @@ def _offer(item: Explanation) -> None:
             st.rerun()
     elif item.kind in _ENTRIES:
         entry = _ENTRIES[item.kind].format(item.name.removeprefix("R."))
-        if st.button(literal(f"{item.name} on the Operators page"), key=key, on_click=_select_entry, args=(entry,)):
-            open_page("operators")
+        label = literal(f"{item.name} on the Operators page")
+        if st.button(label, key=key, on_click=_open_entry, args=(entry,)):
+            st.rerun()
     elif example is not None:
         label = literal(f"{item.name} on an example")
         if st.button(label, key=key, on_click=_open, args=(item.name, example)):
-            open_page("passes")
+            st.rerun()
 
 
-def _select_entry(entry: str) -> None:
-    close_dialog()
+def _open_entry(entry: str) -> None:
     select(operator=entry)
+    ask_for_page("operators")
 
 
 def _open(name: str, example: Example) -> None:
     """Open the program of an example, with the pass alone for its pipeline."""
-    close_dialog()
     ending = "relay" if "#[version" in example.program else "py"
     open_text(f"{example.program.strip()}\n", sample=f"{name}.{ending}")
     select(pipeline=example.pipeline, rule_text=example.rules, table_text=example.table, stage=1, view="text")
+    ask_for_page("passes")

@@ -9,7 +9,7 @@ from relax_core.present.escape import literal, prose
 from views.lessons.steps import ask_for_step
 from views.manifest import Stop
 from views.manifests import MANIFESTS
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page
 from views.state.selection import screen
 from views.state.session import is_first_visit, show, state
 from views.state.shared import LessonState
@@ -42,8 +42,8 @@ def offer() -> bool:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour.course"):
             st.caption("See what compiler passes make of a Relax, TIR or Relay program, and run it step by step.")
             _first_lesson()
-            if st.button("Learn: all lessons and programs", key="tour.more", type="tertiary"):
-                open_page("learn")
+            label = "Learn: all lessons and programs"
+            st.button(label, key="tour.more", type="tertiary", on_click=ask_for_page, args=("learn",))
             st.button("✕", key="tour.hide", type="tertiary", help="Hide these rows", on_click=_hide)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour.stops"):
             for system in SYSTEMS:
@@ -63,9 +63,13 @@ def _first_lesson() -> None:
 
 def go(system: System, stop: Stop, key: str) -> None:
     """Offer a stop as a button that opens it on its page."""
-    if st.button(literal(stop.title), key=key, help=prose(f"{system.name}: {stop.seen}")):
-        show(screen(**stop.screen))
-        open_page(system.page)
+    words = prose(f"{system.name}: {stop.seen}")
+    st.button(literal(stop.title), key=key, help=words, on_click=_open, args=(system, stop))
+
+
+def _open(system: System, stop: Stop) -> None:
+    show(screen(**stop.screen))
+    ask_for_page(system.page)
 
 
 def _hide() -> None:

@@ -14,7 +14,7 @@ from relax_core.lessons.screens import program_of
 from relax_core.present.escape import authored, literal, visible
 from views.classroom.membership import lead, leave, now, room
 from views.lessons.panel import sign
-from views.lessons.steps import open_step, said
+from views.lessons.steps import ask_for_step, said
 from views.shell.guide import offer_help
 from views.shell.navigation import address_of_page
 from views.worker.connection import ask
@@ -125,8 +125,8 @@ def _program(file: LessonFile, step: Step, known: Classroom) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(literal(step.shown.program.rpartition("/")[2]), width="content")
         st.space("stretch")
-        if st.button(literal(f"Open on {page.capitalize()}"), key="classroom.page", type="tertiary"):
-            open_step(file, known.step)
+        label = literal(f"Open on {page.capitalize()}")
+        st.button(label, key="classroom.page", type="tertiary", on_click=ask_for_step, args=(file, known.step))
     text = program_of(file.folder, step.shown).text
     lines = [line for line in text.split("\n") if not line.startswith(("# title", "# shows", "# source"))]
     st.code("\n".join(map(visible, lines)).strip("\n"), language=None, wrap_lines=True)

@@ -13,7 +13,7 @@ from relax_core.present.escape import literal, prose, sentence
 from views.pages.kernels.state import KernelsState
 from views.shell.controls.sheet import filled, sheet
 from views.shell.failures import show_failure, show_problems
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page
 from views.state.session import select, state
 from views.worker.connection import ask
 
@@ -84,9 +84,12 @@ def _offer_run(found: Simulation) -> None:
         )
         st.caption(prose(f"{counts} memory: at least {bound.least_time}, bound by {bound.bound} ({bound.machine})."))
     words = "Step through its threads, with the access report and another machine, on the Run page"
-    if st.button("Step through its threads", key="kernels.step", help=words):
-        select(time=0, inside=0, clock=0, block=0, thread=0, line=0)
-        open_page("run")
+    st.button("Step through its threads", key="kernels.step", help=words, on_click=_step_through)
+
+
+def _step_through() -> None:
+    select(time=0, inside=0, clock=0, block=0, thread=0, line=0)
+    ask_for_page("run")
 
 
 def _row(row: AccessRow) -> dict[str, object]:

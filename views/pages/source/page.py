@@ -17,7 +17,7 @@ from views.lessons.steps import open_lesson_file, waiting_questions
 from views.shell.failures import show_failure, show_reason
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.heights import pane_height
-from views.shell.navigation import open_page
+from views.shell.navigation import ask_for_page
 from views.shell.reports import offer_report
 from views.shell.selecting import is_bare, on_graph, show_inspector, shown_function
 from views.shell.tour import offer
@@ -246,10 +246,8 @@ with page():
         upload()
         chips = group()
         printing = st.container(width="content")
-        if st.button("Run passes", type="primary", key="source.passes"):
-            open_page("passes")
-        if st.button("Step through", key="source.run"):
-            open_page("run")
+        st.button("Run passes", type="primary", key="source.passes", on_click=ask_for_page, args=("passes",))
+        st.button("Step through", key="source.run", on_click=ask_for_page, args=("run",))
     offer()
     source = ask(Open(given_program()))
     withheld = _withheld()
