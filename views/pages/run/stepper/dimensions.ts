@@ -65,7 +65,7 @@ export class Dimensions {
       if (details.open) this.opened.add(key);
       else this.opened.delete(key);
     });
-    return [el("tr", {}, el("td", { colspan: 5 }, details))];
+    return [el("tr", {}, el("td", { colspan: 5, class: "wraps" }, details))];
   }
 }
 

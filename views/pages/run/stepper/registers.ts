@@ -37,8 +37,10 @@ interface Kept {
 }
 
 export const FRAMES_SHOWN = 8;
-// Of a frame with more registers those around the one written last are shown, so that a step stays a step.
-const REGISTERS_SHOWN = 200;
+// Of a frame with more registers those around the one written last are shown, so that a step stays a step: a table is
+// laid out as a whole. Others are shown when they are asked for, so many at a time.
+const REGISTERS_SHOWN = 60;
+const REGISTERS_MORE = 200;
 const REGISTERS_AHEAD = 20;
 
 /** The key of a register of the frame at a depth. */
@@ -51,16 +53,20 @@ export function valueIn(run: Run, frame: FrameState, index: number): Value | und
   return run.values[frame.registers[index] ?? -1];
 }
 
-/** The part of a long list of registers that is shown: from and to. */
-export function shownPart(shown: readonly number[], frame: FrameState): readonly [from: number, to: number] {
-  if (shown.length <= REGISTERS_SHOWN) return [0, shown.length];
+/** The part of a long list of registers that is shown, at most so many: from and to. */
+export function shownPart(
+  shown: readonly number[],
+  frame: FrameState,
+  most = REGISTERS_SHOWN,
+): readonly [from: number, to: number] {
+  if (shown.length <= most) return [0, shown.length];
   const timeOf = (index: number | undefined) => frame.times[index ?? -1] ?? 0;
   let latest = 0;
   shown.forEach((index, place) => {
     if (timeOf(index) >= timeOf(shown[latest]) && (frame.registers[index] ?? -1) >= 0) latest = place;
   });
-  const last = Math.min(shown.length, Math.max(REGISTERS_SHOWN, latest + REGISTERS_AHEAD));
-  return [Math.max(0, last - REGISTERS_SHOWN), last];
+  const last = Math.min(shown.length, Math.max(most, latest + REGISTERS_AHEAD));
+  return [Math.max(0, last - most), last];
 }
 
 /** A table that stays: a step makes only the rows that it changes, for a long frame has hundreds. */
@@ -73,6 +79,7 @@ export class Registers {
   private run: Run | undefined;
   private uses: Uses | undefined;
   private isRestOpen = false;
+  private most = REGISTERS_SHOWN;
 
   draw(run: Run, frames: readonly FrameState[], options: Options): HTMLElement {
     if (run !== this.run) {
@@ -99,12 +106,13 @@ export class Registers {
       body.push(...this.dimensions.draw(depth, { run, frame, onLine: options.onLine }));
       const listed = this.listedOf(info.registers, options.by === "instruction");
       const make = (registers: readonly number[]) => {
-        const [first, last] = shownPart(registers, frame);
+        const [first, last] = shownPart(registers, frame, this.most);
         const rows = registers.slice(first, last).flatMap((index) => {
           const register = info.registers[index];
           return register ? this.rowsOf(run, { depth, index, frame, register }, options, used) : [];
         });
-        return [...left(first, "before"), ...rows, ...left(registers.length - last, "behind")];
+        const leftOut = (count: number, words: string) => this.leftOut(count, words, options);
+        return [...leftOut(first, "before"), ...rows, ...leftOut(registers.length - last, "behind")];
       };
       const isLong = listed.length > UNGROUPED;
       body.push(...(isLong ? this.groups(listed, frame, depth === newest, options, make) : make(listed)));
@@ -149,6 +157,17 @@ export class Registers {
     const words = `${this.isRestOpen ? "▾" : "▸"} ${count.toLocaleString("en")} not written yet, or not read again`;
     const state = { "aria-expanded": String(this.isRestOpen), data: { focus: "rest" }, click: toggle };
     return groupRow(el("button", { type: "button", class: "link", ...state }, words));
+  }
+
+  private leftOut(count: number, where: string, options: Options): HTMLElement[] {
+    if (!count) return [];
+    const showMore = () => {
+      this.most += REGISTERS_MORE;
+      options.redraw();
+    };
+    const text = `${count.toLocaleString("en")} registers ${where}, not shown `;
+    const more = { type: "button", class: "link", data: { focus: `more ${where}` }, click: showMore };
+    return [el("tr", {}, el("td", { colspan: 5, class: "muted" }, text, el("button", more, "Show more")))];
   }
 
   private listedOf(registers: readonly Register[], isAll: boolean): readonly number[] {
@@ -200,11 +219,6 @@ function headRow(): HTMLElement {
     kind,
     ["Reg", "Name", "Type, device", "Value"].map((name) => el("th", {}, name)),
   );
-}
-
-function left(count: number, words: string): HTMLElement[] {
-  const text = `${count.toLocaleString("en")} registers ${words}, not shown`;
-  return count ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, text))] : [];
 }
 
 // Names the kinds that the rows have: a prim value and a rank-0 tensor look alike in their numbers.
