@@ -1,5 +1,6 @@
 """The panel of a lesson at the left of a page: its steps, the text of one, the exercise, and the way on."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -188,31 +189,18 @@ def _foot(file: LessonFile, lesson: Lesson, number: int, step: Step) -> None:
         words = "Open again what this step shows"
         st.button("To its place", key="lesson.place", help=words, on_click=ask_for_step, args=(file, number))
         st.space("stretch")
-        kind = "primary" if may_go else "secondary"
         if number < len(lesson.steps):
-            help_ = None if may_go else "Once this step is answered or shown"
-            st.button(
-                "Next ›",
-                key="lesson.next",
-                type=kind,
-                disabled=not may_go,
-                help=help_,
-                shortcut="Alt+N",
-                on_click=ask_for_step,
-                args=(file, number + 1),
-                kwargs={"leaves": number},
-            )
-            return
-        help_ = "Back to the course" if may_go else "Once this step is answered or shown"
+            label, key, to, then = "Next ›", "lesson.next", None, partial(ask_for_step, file, number + 1, leaves=number)
+        else:
+            label, key, to, then = "Done", "lesson.done", "Back to the course", partial(_finish, file, number)
         st.button(
-            "Done",
-            key="lesson.done",
-            type=kind,
+            literal(label),
+            key=key,
+            type="primary" if may_go else "secondary",
             disabled=not may_go,
-            help=help_,
+            help=to if may_go else "Once this step is answered or shown",
             shortcut="Alt+N",
-            on_click=_finish,
-            args=(file, number),
+            on_click=then,
         )
 
 
