@@ -57,7 +57,7 @@ export function valueIn(run: Run, frame: FrameState, index: number): Value | und
 export function shownPart(
   shown: readonly number[],
   frame: FrameState,
-  most = REGISTERS_SHOWN,
+  most: number,
 ): readonly [from: number, to: number] {
   if (shown.length <= most) return [0, shown.length];
   const timeOf = (index: number | undefined) => frame.times[index ?? -1] ?? 0;
@@ -105,17 +105,17 @@ export class Registers {
       body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, words)));
       body.push(...this.dimensions.draw(depth, { run, frame, onLine: options.onLine }));
       const listed = this.listedOf(info.registers, options.by === "instruction");
-      const make = (registers: readonly number[]) => {
+      const make = (registers: readonly number[], group: GroupName | "") => {
         const [first, last] = shownPart(registers, frame, this.most);
         const rows = registers.slice(first, last).flatMap((index) => {
           const register = info.registers[index];
           return register ? this.rowsOf(run, { depth, index, frame, register }, options, used) : [];
         });
-        const leftOut = (count: number, words: string) => this.leftOut(count, words, options);
+        const leftOut = (count: number, where: string) => this.leftOut(count, where, `${depth}${group}`, options);
         return [...leftOut(first, "before"), ...rows, ...leftOut(registers.length - last, "behind")];
       };
       const isLong = listed.length > UNGROUPED;
-      body.push(...(isLong ? this.groups(listed, frame, depth === newest, options, make) : make(listed)));
+      body.push(...(isLong ? this.groups(listed, frame, depth === newest, options, make) : make(listed, "")));
     }
     const older = `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`;
     const rest = newest >= FRAMES_SHOWN ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, older))] : [];
@@ -127,7 +127,7 @@ export class Registers {
     frame: FrameState,
     isTop: boolean,
     options: Options,
-    make: (registers: readonly number[]) => readonly HTMLElement[],
+    make: (registers: readonly number[], group: GroupName) => readonly HTMLElement[],
   ): HTMLElement[] {
     const { uses } = this;
     const step = uses?.of(isTop ? options.next : [frame.pc]) ?? [];
@@ -145,7 +145,7 @@ export class Registers {
     return groups.flatMap(([name, registers]) => {
       if (!registers.length) return [];
       const head = name === "rest" ? this.restRow(registers.length, options) : groupRow(GROUP_WORDS[name]);
-      return name === "rest" && !this.isRestOpen ? [head] : [head, ...make(registers)];
+      return name === "rest" && !this.isRestOpen ? [head] : [head, ...make(registers, name)];
     });
   }
 
@@ -159,14 +159,14 @@ export class Registers {
     return groupRow(el("button", { type: "button", class: "link", ...state }, words));
   }
 
-  private leftOut(count: number, where: string, options: Options): HTMLElement[] {
+  private leftOut(count: number, where: string, place: string, options: Options): HTMLElement[] {
     if (!count) return [];
     const showMore = () => {
       this.most += REGISTERS_MORE;
       options.redraw();
     };
     const text = `${count.toLocaleString("en")} registers ${where}, not shown `;
-    const more = { type: "button", class: "link", data: { focus: `more ${where}` }, click: showMore };
+    const more = { type: "button", class: "link", data: { focus: `more ${where} ${place}` }, click: showMore };
     return [el("tr", {}, el("td", { colspan: 5, class: "muted" }, text, el("button", more, "Show more")))];
   }
 
