@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.programs.program import ChangeAt
-from tests.browser import Mode, OpenPage
+from tests.browser import Mode, OpenPage, open_popover, rest
 from tests.views.pages import assert_accessible, opened, sent_to
 from views.state.address import from_address
 from views.state.selection import screen
@@ -114,6 +114,13 @@ def test_a_value_is_changed_in_the_browser(page: Page, app_url: str) -> None:
     expect(form.get_by_label("What is changed")).to_have_value("x[0, 1]")
     page.keyboard.press("Escape")
     expect(form).to_have_count(0)
+    changed = page.get_by_role("button", name=re.compile("^Changed: 1 value"))
+    open_popover(changed)
+    page.get_by_role("button", name="Undo").click()
+    expect(changed).to_have_count(0)
+    # The form behind the list does not open in its place.
+    rest(page)
+    expect(page.get_by_role("button", name="Write this run")).to_be_hidden()
 
 
 @pytest.mark.browser

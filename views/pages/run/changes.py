@@ -65,12 +65,18 @@ def fault() -> ChangeFault | None:
 
 
 def changes_form() -> None:
-    """List what was changed, lead to the run without it, and compare the two."""
-    own = state(RunState)
+    """List what was changed, if anything was, lead to the run without it, and compare the two."""
     changes = changes_made()
-    if not changes:
-        _offer_undo()
-        return
+    # It keeps its place even when empty: the popover behind it would open in the place of the list.
+    with st.empty().container():
+        if changes:
+            _list(changes)
+        else:
+            _offer_undo()
+
+
+def _list(changes: tuple[ChangeAt, ...]) -> None:
+    own = state(RunState)
     count = f"{len(changes)} value{'' if len(changes) == 1 else 's'}"
     with st.popover(literal(f"Changed: {count}{' (not shown)' if own.unchanged else ''}")):
         for number, change in enumerate(changes):

@@ -28,8 +28,10 @@ def remember(what: str, *fields: str, scope: str = "") -> None:
 def offer_undo(what: str, words: str, *, scope: str = "") -> None:
     """Offer to bring back the values before the latest change, if there was one in this session; `words` says which."""
     scope = scope or state(ProgramState).sample
+    # It keeps its place even when there is nothing to undo: a popover that moved would open or close.
+    place = st.empty()
     if _remembered(what, scope):
-        st.button("Undo", key=f"{what}.undo", help=literal(words), on_click=_undo, args=(what, scope))
+        place.button("Undo", key=f"{what}.undo", help=literal(words), on_click=_undo, args=(what, scope))
 
 
 def _undo(what: str, scope: str) -> None:
