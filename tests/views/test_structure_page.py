@@ -1,6 +1,7 @@
 """What became of the parts of a module, on the Passes page and on that of recorded pipelines."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,6 +24,16 @@ def opened(open_page: OpenPage, address: str) -> Page:
 def test_a_pass_tells_what_became_of_each_part_and_a_row_leads_to_its_line(open_page: OpenPage, app_url: str) -> None:
     page = opened(open_page, f"{app_url}/passes?sample=relax/mlp.py&stage=8&view=structure")
     expect(page.locator(ROWS)).to_have_count(15)
+    words = page.get_by_role("searchbox", name="Rows of Structure with")
+    words.fill("changed SOFTMAX")
+    expect(page.get_by_text("1 of 15")).to_be_visible()
+    expect(page.locator(ROWS).filter(visible=True)).to_have_count(1)
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Structure as a CSV file").click()
+    head, line = Path(saving.value.path()).read_text(encoding="utf-8").splitlines()
+    assert head == "Change,Part,Name,What of it,Function,Line"
+    assert line.startswith("~ changed,binding,gv,")
+    words.fill("")
     kinds = page.get_by_role("group", name="Kinds")
     kinds.get_by_role("button", name="~ changed 5").click()
     expect(page.locator(ROWS)).to_have_count(5)

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Graph } from "#generated/models";
-import { concrete, fileName } from "../../../views/widgets/graph/files";
+import { fileName } from "#shared/download";
+import { concrete } from "../../../views/widgets/graph/files";
 import { boundsOf, centred, fitted, isInSight, zoomed } from "../../../views/widgets/graph/geometry";
 import { edgesBetween } from "../../../views/widgets/graph/path";
 import { isPlain } from "../../../views/widgets/graph/svg";

@@ -6,7 +6,7 @@ import { cut } from "#shared/code";
 import { placesOf } from "#shared/find";
 import { isElsewhere } from "#shared/page";
 import { isNear, wantedRows } from "#shared/rows";
-import { bytesText, compared, count, sentence } from "#shared/tables";
+import { bytesText, compared, count, csvOf, says, sentence } from "#shared/tables";
 import { at, between, columnOf, unitOf } from "#shared/values";
 
 test("a mark may begin and end inside a token", () => {
@@ -74,4 +74,20 @@ test("cells are compared as figures, with thousands, units and lines, and figure
   assert.deepEqual(sorted, ["896 B", "1,024 B", "1.2 kB", "2.0 MB", "at run time"]);
   assert.deepEqual(["line 12", "line 9"].toSorted(compared), ["line 9", "line 12"]);
   assert.deepEqual(["x10", "x9", "-1.5", "2e3"].toSorted(compared), ["-1.5", "2e3", "x9", "x10"]);
+});
+
+test("rows are filtered by words anywhere, and by figures with commas and without", () => {
+  assert.ok(says("FuseOps\n1,234 rows", ["1234", "fuse"]));
+  assert.ok(says("FuseOps\n1,234 rows", ["1,234"]));
+  assert.ok(!says("FuseOps", ["fuse", "inline"]));
+  assert.ok(says("FuseOps", []));
+});
+
+test("a file of a table quotes commas and holds no formula", () => {
+  const lines = [
+    ["pass", "words"],
+    ["=cmd()", 'two, "fused"'],
+    ["-1.5", "a"],
+  ];
+  assert.equal(csvOf(lines), 'pass,words\n\'=cmd(),"two, ""fused"""\n-1.5,a\n');
 });

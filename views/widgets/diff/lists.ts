@@ -5,7 +5,7 @@ import { button, link, pickable, segments } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { codeLink, explains } from "#shared/explain";
 import { chip, severitySign } from "#shared/marks";
-import { sortable } from "#shared/tables";
+import { arranged } from "#shared/tables";
 
 type Select = (node: string, line: number) => void;
 export type ShowRewrite = (rewrite: number, isLeftOut: boolean) => void;
@@ -173,6 +173,6 @@ function list(label: string, names: readonly string[], rows: readonly HTMLElemen
     {},
     names.map((name) => el("th", {}, name)),
   );
-  const table = sortable(el("table", { "aria-label": label }, heads, rows));
+  const table = arranged(el("table", { "aria-label": label }, heads, rows));
   return el("div", { class: "items", role: "region", "aria-label": `${label} of this stage`, tabindex: "0" }, table);
 }

@@ -4,7 +4,7 @@ import type { Structure, StructureRow } from "#generated/models";
 import { pickable, segments } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
 import { chip, MARK_SIGN } from "#shared/marks";
-import { sortable } from "#shared/tables";
+import { arranged } from "#shared/tables";
 
 export type Kind = StructureRow["kind"] | "all";
 
@@ -45,18 +45,21 @@ export function structureTable(
   }
   const kinds = kindsOf(found);
   const left = found.counts.reduce((sum, [, count]) => sum + count, 0) - found.rows.length;
+  const names = ["Change", "Part", "Name", "What of it", "Function", "Line"].map((name) =>
+    el("th", { class: name === "Line" ? "r" : "" }, name),
+  );
+  const rows = rowsOf(found, kind).map((row) => rowOf(row, go));
+  const [tools, table] = arranged(
+    el("table", { class: "structure", "aria-label": "Structure" }, el("tr", {}, names), rows),
+  );
   const head = el(
     "div",
     { class: "structure-head" },
     kinds.length ? segments("Kinds", kinds, kind, pickKind) : el("span", { class: "muted" }, title),
     found.is_same && kinds.length ? el("span", { class: "muted" }, title) : "",
     left ? el("span", { class: "muted" }, `the first ${found.rows.length} are listed`) : "",
+    tools,
   );
-  const names = ["Change", "Part", "Name", "What of it", "Function", "Line"].map((name) =>
-    el("th", { class: name === "Line" ? "r" : "" }, name),
-  );
-  const rows = rowsOf(found, kind).map((row) => rowOf(row, go));
-  const table = sortable(el("table", { class: "structure", "aria-label": "Structure" }, el("tr", {}, names), rows));
   return [
     head,
     el("div", { class: "items", role: "region", "aria-label": "Structure of this stage", tabindex: "0" }, table),

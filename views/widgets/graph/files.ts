@@ -2,13 +2,13 @@
 
 import { LIGHT } from "#generated/theme";
 import { el } from "#shared/dom";
+import { download } from "#shared/download";
 import type { ViewBox } from "./geometry";
 import { WRITTEN_STYLES } from "./look";
 
 // How much larger a PNG is than its SVG, and the pixels of its longer side at the most.
 const PNG_SCALE = 2;
 const PNG_SIDE = 8000;
-const KEPT_MS = 1000;
 
 /** The text of an SVG file that shows what the page shows; `box` is what the picture's coordinates cover. */
 export function svgFile(picture: SVGSVGElement, box: ViewBox): string {
@@ -53,15 +53,4 @@ export async function downloadPng(name: string, text: string): Promise<void> {
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   canvas.toBlob((blob) => blob && download(name, "image/png", blob));
-}
-
-export function download(name: string, type: string, content: BlobPart): void {
-  const url = URL.createObjectURL(new Blob([content], { type }));
-  el("a", { href: url, download: fileName(name) }).click();
-  window.setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
-}
-
-/** A name that any file system takes. */
-export function fileName(name: string): string {
-  return name.replace(/[^\w.-]+/g, "_") || "graph";
 }

@@ -2,10 +2,11 @@
 
 import type { Graph, GraphAction, GraphProps, Side } from "#generated/models";
 import { el, find, prose, replace, targetOf, treeOf } from "#shared/dom";
+import { download } from "#shared/download";
 import { act, consume, isModified, isTyping, onKeys, stepOf } from "#shared/keys";
 import type { Take, Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
-import { download, downloadPng, svgFile } from "./files";
+import { downloadPng, svgFile } from "./files";
 import { type Asks, headOf, legendOf, menuOf, wayOf } from "./head";
 import { countInside, type Hit, hitsOf } from "./hits";
 import { Tip } from "./hover";

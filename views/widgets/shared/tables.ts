@@ -1,6 +1,8 @@
-// Words and heads of the tables of components, and the order of their rows.
+// Words and heads of the tables of components; their rows in order, filtered, and as a file.
 
-import { type Child, el } from "./dom";
+import { button } from "./controls";
+import { type Child, el, nodes } from "./dom";
+import { download } from "./download";
 
 export function headOf(title: string, note: Child = "", ...rest: Child[]): HTMLElement {
   const words = note ? el("span", { class: "n" }, note) : "";
@@ -31,50 +33,173 @@ export function bytesText(number: number): string {
 
 /** By which column the rows of a table are sorted, and whether the last comes first. */
 type Order = readonly [column: number, isDown: boolean];
+/** A row with those below it that go on with it: their first cells reach over several columns. */
+type Group = readonly [HTMLTableRowElement, ...HTMLTableRowElement[]];
 
 const UNITS: Readonly<Record<string, number>> = { kB: 1e3, MB: 1e6, GB: 1e9 };
+/** As many rows are seen at once, and need no filter. */
+const FEW = 8;
 // By the labels of tables: a table is drawn again whenever its page is run.
 const orders = new Map<string, Order>();
+const filters = new Map<string, string>();
 
-/** Sorts the rows of a table by a click on a head: up, down, and as they came. */
-export function sortable(table: HTMLTableElement): HTMLTableElement {
-  const name = table.getAttribute("aria-label") ?? "";
-  const [head, ...rows] = table.rows;
-  if (!head || rows.length < 2) return table;
-  const heads = [...head.cells];
-  const arrange = () => {
-    const order = orders.get(name);
-    for (const [column, cell] of heads.entries()) {
+/**
+ * Lets the rows of a table be sorted by a click on a head (up, down, and as they came), filtered by words, and saved as
+ * CSV. `rest` makes those that are not shown at first: they come in with the first order or filter.
+ */
+export function arranged(
+  table: HTMLTableElement,
+  rest: () => Child = () => "",
+): readonly [tools: Child, table: HTMLTableElement] {
+  const made = new Arranged(table, rest);
+  return [made.isWorthwhile ? made.tools : "", table];
+}
+
+class Arranged {
+  readonly tools = el("div", { class: "tools-of-table" });
+  readonly isWorthwhile: boolean;
+  private readonly name: string;
+  private readonly heads: readonly HTMLTableCellElement[];
+  private readonly said = el("span", { class: "muted", role: "status" });
+  private rows: readonly HTMLTableRowElement[];
+  private isWhole = false;
+
+  constructor(
+    private readonly table: HTMLTableElement,
+    private readonly rest: () => Child,
+  ) {
+    this.name = table.getAttribute("aria-label") ?? "";
+    const [head, ...rows] = table.rows;
+    this.heads = [...(head?.cells ?? [])];
+    this.rows = rows;
+    this.isWorthwhile = rows.length > 1;
+    if (!this.isWorthwhile) return;
+    for (const [column, cell] of this.heads.entries()) this.offerOrder(column, cell);
+    const save = button("CSV", "t", "", () => this.save(), { "aria-label": `${this.name} as a CSV file` });
+    this.tools.append(...nodes([rows.length > FEW ? [this.said, this.filter()] : "", save]));
+    if (rows.length <= FEW) filters.delete(this.name);
+    this.arrange();
+  }
+
+  private offerOrder(column: number, cell: HTMLTableCellElement): void {
+    if (!cell.textContent) return;
+    const sort = () => {
+      const next = following(orders.get(this.name), column);
+      if (next) orders.set(this.name, next);
+      else orders.delete(this.name);
+      this.arrange();
+    };
+    cell.replaceChildren(el("button", { type: "button", class: "sort", click: sort }, [...cell.childNodes]));
+  }
+
+  private filter(): HTMLElement {
+    const look = () => {
+      filters.set(this.name, field.value);
+      this.arrange();
+    };
+    const names = { placeholder: "Rows with…", "aria-label": `Rows of ${this.name} with` };
+    const field = el("input", {
+      type: "search",
+      class: "find",
+      input: look,
+      data: { focus: `f ${this.name}` },
+      ...names,
+    });
+    field.value = filters.get(this.name) ?? "";
+    return field;
+  }
+
+  private arrange(): void {
+    const order = orders.get(this.name);
+    const words = wordsOf(filters.get(this.name) ?? "");
+    this.mark(order);
+    const groups = groupsOf(order || words.length ? this.wholeRows() : this.rows);
+    const place = this.rows[0]?.parentNode;
+    let count = 0;
+    for (const group of order ? inOrder(groups, order) : groups) {
+      const isShown = says(group.map((row) => row.textContent ?? "").join("\n"), words);
+      count += Number(isShown);
+      for (const row of group) {
+        row.hidden = !isShown;
+        place?.append(row);
+      }
+    }
+    this.said.textContent = words.length
+      ? `${count.toLocaleString("en")} of ${groups.length.toLocaleString("en")}`
+      : "";
+  }
+
+  private mark(order: Order | undefined): void {
+    for (const [column, cell] of this.heads.entries()) {
       if (order?.[0] === column) cell.setAttribute("aria-sort", order[1] ? "descending" : "ascending");
       else cell.removeAttribute("aria-sort");
     }
-    for (const row of order ? inOrder(rows, order) : rows) row.parentNode?.append(row);
-  };
-  for (const [column, cell] of heads.entries()) {
-    if (!cell.textContent) continue;
-    const sort = () => {
-      const next = following(orders.get(name), column);
-      if (next) orders.set(name, next);
-      else orders.delete(name);
-      arrange();
-    };
-    cell.replaceChildren(el("button", { type: "button", class: "sort", click: sort }, cell.textContent));
   }
-  arrange();
-  return table;
+
+  private wholeRows(): readonly HTMLTableRowElement[] {
+    if (!this.isWhole) {
+      this.isWhole = true;
+      this.table.dataset.whole = "";
+      const others = nodes(this.rest()).filter((row) => row instanceof HTMLTableRowElement);
+      this.rows = [...this.rows, ...others];
+    }
+    return this.rows;
+  }
+
+  private save(): void {
+    const named = this.heads.flatMap((cell, column) => (cell.textContent ? [column] : []));
+    const shown = this.wholeRows().filter((row) => !row.hidden);
+    const lines = shown.map((row) => cellsOf(row));
+    const heads = this.heads.map((cell) => cell.textContent ?? "");
+    download(`${this.name}.csv`, "text/csv", csvOf([heads, ...lines].map((line) => named.map((at) => line[at] ?? ""))));
+  }
 }
+
+function groupsOf(rows: readonly HTMLTableRowElement[]): readonly Group[] {
+  const groups: [HTMLTableRowElement, ...HTMLTableRowElement[]][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    if (last && (row.cells[0]?.colSpan ?? 1) > 1) last.push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}
+
+/** What the cells of a row say, by columns: a cell that reaches over several stands in the first of them. */
+function cellsOf(row: HTMLTableRowElement): readonly string[] {
+  return [...row.cells].flatMap((cell) => [textOf(cell), ...Array<string>(cell.colSpan - 1).fill("")]);
+}
+
+const textOf = (cell: Element) => (cell.textContent ?? "").replace(/\s+/gu, " ").trim();
 
 function following(order: Order | undefined, column: number): Order | undefined {
   if (order?.[0] !== column) return [column, false];
   return order[1] ? undefined : [column, true];
 }
 
-function inOrder(rows: readonly HTMLTableRowElement[], [column, isDown]: Order): readonly HTMLTableRowElement[] {
-  const keyed = rows.map((row) => [row.cells[column]?.textContent?.trim() ?? "", row] as const);
+function inOrder(groups: readonly Group[], [column, isDown]: Order): readonly Group[] {
+  const keyed = groups.map((group) => [cellsOf(group[0])[column] ?? "", group] as const);
   const sign = isDown ? -1 : 1;
   return keyed
     .sort(([one], [other]) => Number(!one) - Number(!other) || sign * compared(one, other))
-    .map(([, row]) => row);
+    .map(([, group]) => group);
+}
+
+const wordsOf = (text: string) => text.toLowerCase().split(/\s+/u).filter(Boolean);
+
+/** Whether each of the words stands somewhere in a text, in large letters or small ones; figures without commas, too. */
+export function says(text: string, words: readonly string[]): boolean {
+  const whole = `${text}\n${text.replace(/(?<=\d),(?=\d{3})/gu, "")}`.toLowerCase();
+  return words.every((word) => whole.includes(word));
+}
+
+/** Lines of cells as a CSV file; a text that a spreadsheet would take for a formula begins with a quote. */
+export function csvOf(lines: readonly (readonly string[])[]): string {
+  const cell = (text: string) => {
+    const safe = /^[=+\-@\t\r]/u.test(text) && !/^[+-]?[\d,]*\.?\d+$/u.test(text) ? `'${text}` : text;
+    return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return lines.map((line) => `${line.map(cell).join(",")}\n`).join("");
 }
 
 /** Compares what two cells say: figures by their values, with thousands and units, before words. */

@@ -12,7 +12,7 @@ import type {
 import { pickable } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { categoryAt, chip, symbol } from "#shared/marks";
-import { bytesText, count, headOf, pieces, sortable } from "#shared/tables";
+import { arranged, bytesText, count, headOf, pieces } from "#shared/tables";
 
 /** What the tables are drawn from, and what a row does. */
 export interface Scene {
@@ -101,7 +101,11 @@ function functions(scene: Scene): Child {
     el("tr", {}, heads("Function", "Result", "Values")),
     all.map((item) => functionRows(scene, item, item.name === shown?.name)),
   );
-  return [headOf("Functions", count(all.length, "function")), table, shown?.rows.length ? values(scene, shown) : ""];
+  return [
+    headOf("Functions", count(all.length, "function")),
+    arranged(table),
+    shown?.rows.length ? values(scene, shown) : "",
+  ];
 }
 
 function functionRows(scene: Scene, item: FunctionDevices, isShown: boolean): Child {
@@ -138,7 +142,7 @@ function values(scene: Scene, shown: FunctionDevices): Child {
     );
   const head = el("tr", {}, heads("Value", "What", "Device", "Decided by"), LINE());
   const table = el("table", { "aria-label": "Values" }, head, shown.rows.map(row));
-  return [headOf("Values", `of @${shown.name}`), sortable(table)];
+  return [headOf("Values", `of @${shown.name}`), arranged(table)];
 }
 
 function copies(scene: Scene): Child {
@@ -149,7 +153,7 @@ function copies(scene: Scene): Child {
   const head = el("tr", {}, heads("Value", "From, to"), el("th", { class: "r" }, "Bytes"), heads("Why"), LINE());
   return [
     headOf("Copies", `${count(found.length, "copy", "copies")}, ${bytesText(known)}${more}`),
-    sortable(
+    arranged(
       el(
         "table",
         { "aria-label": "Copies" },

@@ -5,7 +5,7 @@ import { link, pickable } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { explains } from "#shared/explain";
 import { chip } from "#shared/marks";
-import { sortable } from "#shared/tables";
+import { arranged } from "#shared/tables";
 
 /** What the tables are drawn from, and what a row and a link to a line do. */
 export interface Scene {
@@ -28,31 +28,26 @@ export function colourOf(model: KernelView, number: number): string {
 
 export function kernelTables(scene: Scene): readonly HTMLElement[] {
   const { parts, remarks, accesses } = scene.model;
-  const heads = el(
-    "tr",
-    {},
-    ["Access", "In range if", "Here", ""].map((text) => el("th", {}, text)),
-  );
   return [
     tablePane(
       "Linked parts",
       "",
       parts.map((item) => partRow(scene, item)),
-      "",
+      ["Part", "What", "From", "In the listing"],
       "Nothing is linked.",
     ),
     tablePane(
       "What the compiler did",
       "",
       remarks.map((item) => remarkRow(scene, item)),
-      "",
+      ["What", "Why", "Part"],
       "No transformation applied.",
     ),
     tablePane(
       "Range checks",
       sizesOf(scene.model),
       accesses.map((item) => accessRow(scene, item)),
-      heads,
+      ["Access", "In range if", "Here", "Part"],
       "This kernel touches no buffer.",
     ),
   ];
@@ -119,14 +114,21 @@ function accessRow(scene: Scene, [access, condition, state, number]: AccessRow):
   return row(scene, number, el("td", { class: "m" }, access), needed, here, partTag(scene, number));
 }
 
-function tablePane(title: string, note: string, rows: readonly Child[], heads: Child, none: string): HTMLElement {
-  const table = el("table", { "aria-label": title }, heads, rows);
-  const content = rows.length ? (heads ? sortable(table) : table) : el("p", { class: "none" }, none);
+function tablePane(
+  title: string,
+  note: string,
+  rows: readonly Child[],
+  heads: readonly string[],
+  none: string,
+): HTMLElement {
+  const head = heads.map((text) => el("th", {}, text));
+  const table = el("table", { "aria-label": title }, el("tr", {}, head), rows);
+  const [tools, content] = rows.length ? arranged(table) : ["", el("p", { class: "none" }, none)];
   const name = el("b", { role: "heading", "aria-level": "2" }, title);
   return el(
     "section",
     { class: "pane low" },
-    el("div", { class: "ph" }, name, el("span", { class: "n" }, note)),
+    el("div", { class: "ph" }, name, el("span", { class: "n" }, note), tools),
     el("div", { class: "body", tabindex: "0", role: "region", "aria-label": title }, content),
   );
 }

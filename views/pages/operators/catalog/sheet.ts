@@ -6,6 +6,7 @@ import { button, tabs } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { codeLink } from "#shared/explain";
 import { badge, chip, severitySign } from "#shared/marks";
+import { arranged } from "#shared/tables";
 import { later } from "#shared/values";
 
 /** What the buttons of the sheet ask for. */
@@ -42,9 +43,9 @@ export function sheetOf(model: CatalogPage, props: CatalogProps, asks: Asks): Ch
   return [about, item.has_listing ? listingPane(item, props, asks) : ""];
 }
 
-function schemaTable(item: Sheet): HTMLElement {
+function schemaTable(item: Sheet): Child {
   if (!item.params.length) return el("p", { class: "sub" }, "It has no parameters.");
-  const heads = ["Parameter", "Takes", "Default"].map((name) => el("th", {}, name));
+  const heads = ["Parameter", "Takes", "Default", "Notes"].map((name) => el("th", {}, name));
   const rows = item.params.map((row) =>
     el(
       "tr",
@@ -55,7 +56,7 @@ function schemaTable(item: Sheet): HTMLElement {
       el("td", { class: "muted" }, row.notes.join(", ")),
     ),
   );
-  return el("table", { "aria-label": "Parameters" }, el("tr", {}, heads, el("td", { class: "empty" })), rows);
+  return arranged(el("table", { "aria-label": "Parameters" }, el("tr", {}, heads), rows));
 }
 
 function facts(item: Sheet): HTMLElement {

@@ -6,7 +6,7 @@ import { type Child, el, prose } from "#shared/dom";
 import { codeLink } from "#shared/explain";
 import { categoryAt, severitySign, symbol } from "#shared/marks";
 import type { Tell } from "#shared/mount";
-import { pieces } from "#shared/tables";
+import { arranged, pieces } from "#shared/tables";
 
 export interface Scene {
   readonly model: PartitionView;
@@ -34,10 +34,11 @@ export function tableOf<T>(
 ): Child {
   const isWhole = scene.unfolded.has(name) || rows.length <= ROWS_SHOWN;
   const shown = isWhole ? rows : rows.slice(0, ROWS_SHOWN);
+  const others = () => rows.slice(shown.length).map((item, index) => toRow(item, shown.length + index));
   const cell = ([text, look = ""]: Column) => (text ? el("th", { class: look }, pieces(text)) : el("td"));
   const table = el("table", { "aria-label": name }, el("tr", {}, columns.map(cell)), shown.map(toRow));
   const more = button(`Show all ${rows.length.toLocaleString("en")}`, "t", "", () => scene.unfold(name));
-  return [table, isWhole ? "" : el("div", { class: "more" }, more)];
+  return [arranged(table, others), isWhole ? "" : el("div", { class: "more" }, more)];
 }
 
 export function categoryOf(scene: Scene, target: string): string {

@@ -1,13 +1,14 @@
 // The film: one picture of all stages, of which each stage shows its part; what no pass changes stays where it is.
 
 import type { Film, FilmAction, FilmProps } from "#generated/models";
-import { download, downloadPng, svgFile } from "#graph/files";
+import { downloadPng, svgFile } from "#graph/files";
 import { legendOf, menuOf } from "#graph/head";
 import { Tip } from "#graph/hover";
 import { Picture } from "#graph/picture";
 import { Viewport } from "#graph/viewport";
 import { button } from "#shared/controls";
 import { el, find, prose, replace, targetOf } from "#shared/dom";
+import { download } from "#shared/download";
 import { act, consume, onKeys } from "#shared/keys";
 import { component, type Take, type Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";

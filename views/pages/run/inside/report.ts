@@ -3,7 +3,7 @@
 import type { InsideReport, LaunchReport, LaunchRow, ReportRow, RooflineOf } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
-import { bytesText, headOf, sortable } from "#shared/tables";
+import { arranged, bytesText, headOf } from "#shared/tables";
 
 const number = (value: number) => value.toLocaleString("en");
 
@@ -17,13 +17,13 @@ export function launchOf(
   const heads = ["Memory", "Line", "Reads", "Writes", "Cells", "Moved", "Lanes together"];
   const head = heads.map((text, at) => el("th", { class: at > 1 ? "r" : "" }, text));
   const rows = report.rows.map((row) => launchRow(row, toLine));
-  const table = reportTable(el("tr", {}, head), rows);
+  const [tools, table] = reportTable(el("tr", {}, head), rows);
   const { roofline } = report;
   const most = Math.max(...roofline.parts.map(([, seconds]) => seconds), Number.MIN_VALUE);
   const share = roofline.peak ? roofline.attainable / roofline.peak : 0;
   const rate = `at most ${short(roofline.attainable / 1e9)} GFLOP/s, ${(100 * share).toFixed(2)} % of the peak`;
   return [
-    headOf("Access report", `all blocks: ${report.launches.join(", ")}`),
+    headOf("Access report", `all blocks: ${report.launches.join(", ")}`, tools),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" }, table),
     headOf("What bounds it", roofline.bound),
     el(
@@ -48,9 +48,9 @@ export function uncounted(count: () => void): Child {
   ];
 }
 
-function reportTable(head: HTMLElement, rows: readonly HTMLElement[]): HTMLElement {
+function reportTable(head: HTMLElement, rows: readonly HTMLElement[]): readonly [tools: Child, table: Child] {
   const parts = [el("thead", {}, head), el("tbody", {}, rows)];
-  return sortable(el("table", { class: "report", "aria-label": "Access report" }, parts));
+  return arranged(el("table", { class: "report", "aria-label": "Access report" }, parts));
 }
 
 function launchRow(row: LaunchRow, toLine: (line: number) => void): HTMLElement {
@@ -117,12 +117,13 @@ export function reportOf(report: InsideReport, loop: string, toLine: (line: numb
     heads.filter(Boolean).map((text, at) => el("th", { class: at > 1 ? "r" : "" }, text)),
   );
   const rows = report.rows.map((row) => lineOf(row, loop, toLine));
+  const [tools, table] = reportTable(head, rows);
   const whole = report.is_whole ? "whole run" : "first statements";
   const intensity = report.footprint_bytes ? report.operations / report.footprint_bytes : 0;
   const foot = `${number(report.operations)} operations, ${bytesText(report.footprint_bytes)}: ${intensity.toFixed(2)} for each byte; ${bytesText(report.moved_bytes)} without a cache`;
   return [
-    headOf("Access report", `${whole}, known without stepping`),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" }, reportTable(head, rows)),
+    headOf("Access report", `${whole}, known without stepping`, tools),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accesses" }, table),
     el("div", { class: "foot" }, foot),
     report.peak_operations && report.operations ? el("div", { class: "foot" }, peakOf(report, intensity)) : "",
   ];

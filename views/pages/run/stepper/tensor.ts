@@ -3,7 +3,7 @@
 import type { TensorAsked, TensorDifference, TensorShown, TensorView } from "#generated/models";
 import { button, choice, link, segments } from "#shared/controls";
 import { type Child, el, keepFocus, nodes, svg } from "#shared/dom";
-import { bytesText, headOf } from "#shared/tables";
+import { arranged, bytesText, headOf } from "#shared/tables";
 
 const MARKS: Readonly<Record<string, string>> = { n: "✕", i: "∞", d: "·" };
 const KINDS: Readonly<Record<string, string>> = { n: "NaN", i: "infinity", d: "denormal", z: "zero" };
@@ -304,14 +304,14 @@ function blocks(view: TensorView): Child {
 }
 
 function statistics(view: TensorView): HTMLElement {
-  const heads = ["", "plane", "whole"].map((name) => el("th", { class: name && "r" }, name));
+  const heads = ["Figure", "plane", "whole"].map((name) => el("th", { class: name === "Figure" ? "" : "r" }, name));
   const row = ({ name, plane, whole }: TensorView["statistics"][number]) =>
     el("tr", {}, el("td", {}, name), el("td", { class: "m r" }, plane), el("td", { class: "m r" }, whole));
   return el(
     "div",
     { class: "tensor-part" },
     headOf("Statistics"),
-    el("table", {}, el("tr", {}, heads), view.statistics.map(row)),
+    arranged(el("table", { "aria-label": "Statistics" }, el("tr", {}, heads), view.statistics.map(row))),
   );
 }
 
