@@ -26,13 +26,13 @@ def alloc_shape_heap(context: Context, machine: Value, size: int) -> Array:
 def match_shape(context: Context, value: Value, heap: Array | None, ndim: int, *rest: Any) -> None:
     """`match_shape(value, heap, ndim, *(code, operand), err)`: compare each dimension, or store it in a slot."""
     pairs, err = rest[:-1], rest[-1]
+    if heap is not None and STORE in pairs[::2]:
+        context.will_write(heap)
     shape = _shape(value, err)
     if len(shape) != ndim:
         declared = context_words(err)["annotation"]
         tail = f" (declared {declared})" if declared else ""
         fail("VM012", f"{place_words(err)} must have {ndim} dimensions{tail}, got {describe(value)}")
-    if heap is not None and STORE in pairs[::2]:
-        context.will_write(heap)
     for axis, size in enumerate(shape):
         code, operand = pairs[2 * axis], pairs[2 * axis + 1]
         _match_one(context, heap, (code, operand), size, (f"dimension {axis}", err, shape_text(shape)))

@@ -5,8 +5,10 @@ from typing import Final
 
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, Register
-from relax_core.vm.tiers.log import Effect, Event, Segment
+from relax_core.vm.tiers.facts import HEAP
+from relax_core.vm.tiers.log import SLOT_BYTES, Effect, Event, Segment
 from relax_core.vm.tiers.segments import Body, Savings
+from relax_core.vm.tiers.unboxed import UnboxedHeap
 
 LOGGED: Final = frozenset((Effect.VALUE, Effect.TENSOR, Effect.RETURN))
 
@@ -22,11 +24,14 @@ class EventWriter:
         self.function = function
         self.entry = entry
         self.fresh: set[int] = set()
+        self.heap: UnboxedHeap | None = None
         self.is_entered = False
         self._unlogged: list[str] = []
         # The name of what copies the arena, from its first use in a segment until the statement that logs it.
         self._arena = ""
         self._effects: dict[int, Effect] = {}
+        # The local variables with what a match has stored in slots of the heap.
+        self._stored: dict[int, list[str]] = {}
 
     def visit(self, pc: int, body: Body) -> None:
         """Visit an instruction of the open segment."""
@@ -58,7 +63,10 @@ class EventWriter:
             events.append(event)
             self._effects[pc] = event.effect
             index = body.written[pc]
-            if event.effect in (Effect.VALUE, Effect.TENSOR):
+            if event.effect is Effect.SLOTS:
+                count += sum(compute is None for _, compute in event.slots)
+                self._stored[pc] = [f"h{slot}" for slot, compute in event.slots if compute is None]
+            elif event.effect in (Effect.VALUE, Effect.TENSOR):
                 value_at[event.register] = count
                 count += 1
             elif event.effect is Effect.SAME:
@@ -77,6 +85,7 @@ class EventWriter:
     def _note(self, events: tuple[Event, ...], *, is_in_arena: bool) -> str:
         number = len(self.segments)
         own = sum(item.effect in LOGGED and item.room is None and not item.positions for item in events)
+        own += sum(compute is None for item in events for _, compute in item.slots)
         if self.is_entered:
             self.segments.append(Segment(events, value_count=own, is_in_arena=is_in_arena))
             return f"note({number})"
@@ -90,6 +99,8 @@ class EventWriter:
         """Return the event of an instruction; `value_at` gives the positions of logged values by register."""
         at = pc + self.entry.start
         index = body.written[pc]
+        if self.heap is not None and self.heap.uses(pc) and (body.name(pc) == HEAP or index is None):
+            return self._heap_event(at, pc, index)
         match body.kind(pc), body.name(pc):
             case "return", _:
                 found = tuple(value_at[item] for item in body.reads[pc] if item in value_at)
@@ -116,6 +127,14 @@ class EventWriter:
             case _:
                 return Event(at, Effect.VALUE, index)
 
+    def _heap_event(self, at: int, pc: int, index: int | None) -> Event:
+        """Return the event of an instruction that makes the shape heap, matches something or computes slots."""
+        assert self.heap is not None, "there is a heap in local variables"
+        if index is not None:
+            return Event(at, Effect.HEAP, index, size_bytes=SLOT_BYTES * self.heap.size)
+        sets = self.heap.sets(pc)
+        return Event(at, Effect.SLOTS if sets else Effect.NOTHING, slots=sets)
+
     def before(self, pc: int, body: Body, savings: Savings) -> Iterator[str]:
         """Return the statement that logs values which an instruction overwrites or takes out of the frame.
 
@@ -124,6 +143,8 @@ class EventWriter:
         effect, index = self._effects[pc], body.written[pc]
         if effect is Effect.CALL:
             yield from self.end()
+        elif effect is Effect.SLOTS:
+            self._unlogged += self._stored[pc]
         elif index is not None:
             place = f"r{_place(index, savings)}"
             stays = effect is Effect.SAME and place in {f"r{_place(item, savings)}" for item in body.reads[pc]}

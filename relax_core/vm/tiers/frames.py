@@ -10,9 +10,10 @@ from typing import Any
 
 from relax_core.vm.builtin.heap import origins_of
 from relax_core.vm.decode import DecodedFunction
-from relax_core.vm.objects.values import UNWRITTEN, StorageValue, Value
+from relax_core.vm.objects.values import UNWRITTEN, Array, StorageValue, Value
 from relax_core.vm.stack import Frame
 from relax_core.vm.tiers.generate import Generated
+from relax_core.vm.tiers.log import in_slot
 from relax_core.vm.tiers.unboxed import HeapState, heap_of
 
 
@@ -68,6 +69,12 @@ class GeneratedFrame:
             found[text.heap.register] = heap_of(state, text.heap.size, local)
         return found
 
+    def unlogged(self) -> dict[int, Value]:
+        """Return what the registers hold, and the slots of the heap that have a local variable."""
+        local, heap = self.frame.f_locals, self.generated.text.heap
+        slots = range(0 if heap is None else heap.size)
+        return self.registers() | {in_slot(slot): local[f"h{slot}"] for slot in slots if f"h{slot}" in local}
+
     @property
     def _heap_state(self) -> HeapState | None:
         """What is in the shape heap if that is in local variables."""
@@ -85,11 +92,16 @@ class GeneratedFrame:
         registers = [held.get(index, UNWRITTEN) for index in range(self.generated.entry.register_count)]
         return self._frame(DecodedFunction((), tuple(registers)), number)
 
-    def explicit(self, number: int, code: DecodedFunction) -> Frame:
-        """Return frame `number` of the log as the explicit tier continues it with the decoded instructions `code`."""
+    def explicit(self, number: int, code: DecodedFunction, heap: Array | None) -> Frame:
+        """Return frame `number` of the log as the explicit tier continues it with the decoded instructions `code`.
+
+        `heap` is its shape heap in the log if that is in local variables here.
+        """
         frame = self._frame(code, number)
         for index, value in self.registers().items():
             frame.registers[index] = value
+        if heap is not None and self.generated.text.heap is not None:
+            frame.registers[self.generated.text.heap.register] = heap
         state = self._heap_state
         frame.slot_origins = self.frame.f_locals.get("origins", {}) if state is None else origins_of(state.origins)
         return frame

@@ -109,8 +109,10 @@ class Writer:
         self.log = log
         self.body = Body(linker.facts, entry)
         self.code = self.body.code
-        self.heap = unboxed_heap(self.body, self.names) if log is None and is_unboxed else None
+        self.heap = unboxed_heap(self.body, self.names) if is_unboxed else None
         self.body.is_unboxed = self.heap is not None
+        if log is not None:
+            log.heap = self.heap
         is_on_heap = any(self.body.name(pc) == HEAP for pc in range(len(self.code)))
         self.is_on_heap = is_on_heap and self.heap is None
         # A segment must end at a call if calls are logged, for the callee's events come first, or if the host may

@@ -82,8 +82,10 @@ class GeneratedStack:
     def _resume(self, stale: list[GeneratedFrame], base: Base, *, from_start: bool = False) -> Value:
         """Continue generated frames on the explicit tier; with `from_start` the innermost one from its beginning."""
         frames: list[Frame] = []
-        for generated, number in zip(stale, self._open_numbers(stale, base), strict=True):
-            frame = generated.explicit(number, self._interpreter.code(generated.generated.index))
+        numbers = self._open_numbers(stale, base)
+        logged = [item.heap for item in self.log.open[base.floor :]] if self.log is not None else [None] * len(stale)
+        for generated, number, heap in zip(stale, numbers, logged, strict=True):
+            frame = generated.explicit(number, self._interpreter.code(generated.generated.index), heap)
             frame.dst = self._destination(frames[-1]) if frames else NO_NUMBER
             frames.append(frame)
         if from_start:
@@ -106,7 +108,7 @@ class GeneratedStack:
         if innermost.has_settled:
             log.settle()
         else:
-            unlogged = innermost.registers()
+            unlogged = innermost.unlogged()
             made = innermost.generated.text.made_by.get(innermost.pc)
             if made is not None:
                 # The kernel allocates its own output, which is lost when it fails: no register ever held it, so that

@@ -5,8 +5,8 @@ when it starts, and the values that it wrote when it ends; instructions and fram
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -36,6 +36,10 @@ class Effect(Enum):
     """
     WRITE = auto()
     """Tensors of the same segment, given by their positions, are written for the first time."""
+    HEAP = auto()
+    """The destination gets a shape heap of `size_bytes`, all of them 0."""
+    SLOTS = auto()
+    """Slots of the frame's shape heap are set: to the next value of the log, or to what is computed of such slots."""
     CALL = auto()
     """A VM function is called: the next segment is of another frame."""
     RETURN = auto()
@@ -58,6 +62,7 @@ class Event:
     size_bytes: int = 0
     room: Room | None = None
     offset: int = 0
+    slots: tuple[tuple[int, Callable[[Mapping[str, Any]], int] | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +81,26 @@ class Segment:
 
 @dataclass(slots=True)
 class OpenFrame:
-    """A frame of generated code that has not returned; `has_destination`: its caller keeps the result."""
+    """A frame of generated code that has not returned; `has_destination`: its caller keeps the result.
+
+    `heap` is its shape heap if that is in local variables, `matched` has those that matches have set.
+    """
 
     number: int
     has_destination: bool
+    heap: Array | None = None
+    matched: dict[str, int] = field(default_factory=dict[str, int])
 
 
 NO_EVENT: Final = -1
+_ANNOUNCED: Final = (Effect.WRITE, Effect.SLOTS)
+"""What an instruction that did not retire may have changed nonetheless."""
+SLOT_BYTES: Final = 8
+
+
+def in_slot(slot: int) -> int:
+    """Return the number below all registers under which the value of a slot is handed over that is not logged."""
+    return -1 - slot
 
 
 class RawLog:
@@ -162,7 +180,7 @@ class RawLog:
         arena: Any = self.values[behind] if segment.is_in_arena and behind < len(self.values) else self._arena
         for event in segment.events:
             value: Value = NO_WRITE
-            if event.pc == stop and event.effect is not Effect.WRITE:
+            if event.pc == stop and event.effect not in _ANNOUNCED:
                 break
             match event.effect:
                 case Effect.TENSOR if event.room is not None:
@@ -185,6 +203,10 @@ class RawLog:
                 case Effect.WRITE:
                     for position in event.positions:
                         recorder.before_write(_array(seen[position]))
+                case Effect.HEAP | Effect.SLOTS:
+                    value, end = self._on_heap(frame, event, at, unlogged, is_stopped=event.pc == stop)
+                    seen += [None] * (end - at)
+                    at = end
                 case Effect.CALL:
                     self.expect(len(recorder.pcs), has_destination=event.has_destination)
                 case Effect.NOTHING:
@@ -192,6 +214,29 @@ class RawLog:
             if event.pc == stop:
                 break
             recorder.record(event.pc, frame.number, value)
+
+    def _on_heap(
+        self, frame: OpenFrame, event: Event, at: int, unlogged: Mapping[int, Value], *, is_stopped: bool
+    ) -> tuple[Value, int]:
+        """Make the heap of a frame, or set slots of it to values of the log from `at` on.
+
+        Return what its register gets, and the place behind these values. An instruction that is stopped sets nothing.
+        """
+        heap = frame.heap
+        if heap is None or event.effect is Effect.HEAP:
+            heap = frame.heap = np.zeros(event.size_bytes // SLOT_BYTES, np.int64)
+            self.recorder.mark_fresh(heap)
+            return heap, at
+        self.recorder.before_write(heap)
+        if is_stopped:
+            return NO_WRITE, at
+        for slot, compute in event.slots:
+            if compute is None:
+                value: Any = self.values[at] if at < len(self.values) else unlogged[in_slot(slot)]
+                frame.matched[f"h{slot}"] = value
+                at += 1
+            heap[slot] = frame.matched[f"h{slot}"] if compute is None else compute(frame.matched)
+        return NO_WRITE, at
 
     def _made(self, frame: OpenFrame, effect: Effect, value: Value) -> Value:
         """Record what a logged value is: a fresh tensor, what a call returns; return what its register gets."""

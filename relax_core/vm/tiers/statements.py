@@ -251,7 +251,8 @@ class Statements:
     def _is_seen(self, pc: int) -> bool:
         """Tell whether the recorder must be called for what an instruction allocates or changes."""
         kind = self.body.kind(pc)
-        if self.log is None or kind not in ("builtin", "kernel"):
+        is_unboxed = self.heap is not None and self.heap.uses(pc)
+        if self.log is None or is_unboxed or kind not in ("builtin", "kernel"):
             return False
         call, name = self.body.call(pc), self.body.name(pc)
         if kind == "kernel":
@@ -261,6 +262,9 @@ class Statements:
                 return self.body.facts.tensor_room(call, self.body.storages) is None
             case "vm.builtin.match_shape":
                 return inline(self.names, name, call.args) is None
+            case "vm.builtin.alloc_storage" if self.heap is not None:
+                # What the log holds is counted first if its size is computed.
+                return isinstance(call.args[1], Register)
             case _:
                 return name in SEEN_BY_RECORDER
 

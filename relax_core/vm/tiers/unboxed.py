@@ -107,7 +107,12 @@ def matched(machine: Running, match: Match, value: Any, *held: tuple[int, int]) 
     for slot, number in held:
         heap[slot] = number
     machine.origins = origins_of(match.origins)
-    match.builtin(machine, value, heap, *match.rest)
+    # What is recorded of the heap follows from the log.
+    recorder, machine.recorder = machine.recorder, None
+    try:
+        match.builtin(machine, value, heap, *match.rest)
+    finally:
+        machine.recorder = recorder
     return [int(heap[slot]) for slot in match.stored]
 
 
@@ -117,7 +122,8 @@ class UnboxedHeap:
 
     The expressions of the slots `read_once` are written where they are read. `slots` are those that are set so far on
     the way to the instruction that is written, `origins` the calls that set them; `states` are the same as they were
-    before each instruction.
+    before each instruction. `matched` has the slots as they follow from those that matches set, for a log that has
+    no others.
     """
 
     body: Body
@@ -126,6 +132,7 @@ class UnboxedHeap:
     size: int
     read_once: frozenset[int]
     slots: dict[int, Slot] = field(default_factory=dict[int, Slot])
+    matched: dict[int, Slot] = field(default_factory=dict[int, Slot])
     origins: list[Origin] = field(default_factory=list[Origin])
     states: dict[int, HeapState] = field(default_factory=dict[int, HeapState])
     is_made: bool = False
@@ -138,14 +145,30 @@ class UnboxedHeap:
 
     def branch(self, write: Callable[[], set[int]]) -> set[int]:
         """Write one side of a branch: what it sets is not set behind it."""
-        slots, origins = dict(self.slots), list(self.origins)
+        slots, matched, origins = dict(self.slots), dict(self.matched), list(self.origins)
         known = write()
-        self.slots, self.origins = slots, origins
+        self.slots, self.matched, self.origins = slots, matched, origins
         return known
 
     def uses(self, pc: int) -> bool:
         """Tell whether an instruction makes the heap, reads it or writes it."""
         return self.register in self.body.reads[pc] or self.body.written[pc] == self.register
+
+    def sets(self, pc: int) -> tuple[tuple[int, Compute | None], ...]:
+        """Return which slots an instruction sets: a kernel computes them of those that matches set.
+
+        `None` stands for what a match stores.
+        """
+        if self.body.name(pc) in _MATCHES:
+            stored = _stored(self.body.call(pc))
+            self.matched |= {slot: _local(slot) for slot in stored}
+            return tuple((slot, None) for slot in stored)
+        stores = _stores(self.body.facts.prim_func(self.body.call(pc).function))
+        for number, value in stores:
+            slot = _expression(value, self.matched.__getitem__)
+            assert slot is not None, "the kernel was read before"
+            self.matched[number] = slot
+        return tuple((number, self.matched[number].compute) for number, _ in stores)
 
     def is_truth(self, pc: int) -> bool:
         """Tell whether an instruction makes a truth value of a slot."""
@@ -381,6 +404,12 @@ def _wrap(text: str, expr: PrimExpr) -> str:
             return f"(v if {_LEAST} <= (v := {text}) <= {_GREATEST} else wrapped(v))"
         case _:
             return text
+
+
+def _stored(match: CallInstruction) -> tuple[int, ...]:
+    """Return the slots in which a match stores sizes or a scalar."""
+    numbers = match.args[2:-1]
+    return tuple(slot for code, slot in _pairs(numbers[len(numbers) % 2 :]) if code == STORE)
 
 
 def _pairs(numbers: Sequence[Argument]) -> tuple[tuple[int, int], ...]:
