@@ -24,9 +24,17 @@ def is_reshape(function: PrimFunc) -> bool:
     if len(function.buffers) != 2 or function.params[0] is not function.buffers[0].handle:
         return False
     source, target = (item.buffer for item in function.buffers)
-    stores = [item for item in preorder(function.body) if isinstance(item, BufferStore)]
-    blocks = [item for item in preorder(function.body) if isinstance(item, Block) and item.iter_vars]
-    if len(stores) != 1 or len(blocks) != 1 or any(isinstance(item, _OTHER) for item in preorder(function.body)):
+    stores: list[BufferStore] = []
+    blocks: list[Block] = []
+    for item in preorder(function.body):
+        # Most prim funcs compute something, which ends the search here.
+        if isinstance(item, _OTHER) or (isinstance(item, BufferStore) and not isinstance(item.value, BufferLoad)):
+            return False
+        if isinstance(item, BufferStore):
+            stores.append(item)
+        elif isinstance(item, Block) and item.iter_vars:
+            blocks.append(item)
+    if len(stores) != 1 or len(blocks) != 1:
         return False
     match stores[0]:
         case BufferStore(buffer=written, indices=indices, value=BufferLoad(buffer=read, indices=found)) if (

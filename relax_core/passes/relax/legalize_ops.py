@@ -41,6 +41,8 @@ from relax_core.passes.relax.operators.exchange import with_exchanges
 from relax_core.passes.relax.runtime.size_conditions import depends_on_sizes
 
 Signature: TypeAlias = tuple[object, ...]
+Outline: TypeAlias = tuple[object, ...]
+"""The number of parameters of a prim func, and for each buffer its dtype and the sizes that are numbers."""
 
 
 class _OpenError(Exception):
@@ -192,7 +194,9 @@ class _Legalization:
     type_of: Mapping[Node, Type]
     kernels: Mapping[str, Legalize]
     added: list[Definition] = field(default_factory=list[Definition])
-    by_hash: dict[str, list[Definition]] = field(default_factory=dict[str, list[Definition]])
+    alike: dict[Outline, list[Definition]] = field(default_factory=dict[Outline, list[Definition]])
+    """Private prim funcs by what is cheap to compare: most are the only ones of their buffers."""
+    hash_of: dict[GlobalVar, str] = field(default_factory=dict[GlobalVar, str])
     by_call: dict[Signature, GlobalVar] = field(default_factory=dict[Signature, GlobalVar])
     calls_of: dict[GlobalVar, list[Node]] = field(default_factory=dict[GlobalVar, list[Node]])
     """The calls that each prim func which was added serves: it stems from all of them."""
@@ -202,7 +206,7 @@ class _Legalization:
         self.names = Names(self.module.names)
         for item in self.module.definitions:
             if isinstance(item.function, PrimFunc) and item.function.is_private:
-                self.by_hash.setdefault(structural_hash(item.function), []).append(item)
+                self.alike.setdefault(_outline(item.function), []).append(item)
 
     def legalize(self, node: Node) -> Node | None:
         """Rule: operator call -> call_tir of its prim func."""
@@ -276,17 +280,24 @@ class _Legalization:
         return found
 
     def equal_to(self, prim_func: PrimFunc, name: str, call: Call) -> tuple[GlobalVar, bool]:
-        key = structural_hash(prim_func)
-        for item in self.by_hash.get(key, ()):
-            if structural_equal(item.function, prim_func):
-                return self.shared(item.var, call)
         private = replace(prim_func, is_private=True) if not prim_func.is_private else prim_func
+        alike = self.alike.setdefault(_outline(private), [])
+        own = structural_hash(private) if alike else ""
+        for item in alike:
+            if self.hashed(item) == own and structural_equal(item.function, private):
+                return self.shared(item.var, call)
         definition = Definition(GlobalVar(self.names.fresh(name)), private)
         self.calls_of[definition.var] = [call]
         self.ctx.log.derive(definition, self.calls_of[definition.var])
         self.added.append(definition)
-        self.by_hash.setdefault(key, []).append(definition)
+        alike.append(definition)
         return definition.var, True
+
+    def hashed(self, definition: Definition) -> str:
+        """Return the structural hash of a prim func, computed when another one has the same outline."""
+        if definition.var not in self.hash_of:
+            self.hash_of[definition.var] = structural_hash(definition.function)
+        return self.hash_of[definition.var]
 
     def shared(self, var: GlobalVar, call: Call) -> tuple[GlobalVar, bool]:
         """Let a prim func that is there serve `call` as well."""
@@ -330,6 +341,14 @@ class _Legalization:
         """The tensors among the arguments; the others are not part of a kernel's signature."""
         flat = (part for item in call.args for part in (item.fields if isinstance(item, Tuple) else (item,)))
         return tuple(item for item in flat if isinstance(self.type_of.get(item), TensorType))
+
+
+def _outline(prim_func: PrimFunc) -> Outline:
+    buffers = (item.buffer for item in prim_func.buffers)
+    sizes = (
+        (item.dtype, tuple(size.value if isinstance(size, IntImm) else None for size in item.shape)) for item in buffers
+    )
+    return len(prim_func.params), *sizes
 
 
 def _is_complete(out: Type | None) -> bool:
