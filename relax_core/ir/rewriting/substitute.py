@@ -159,6 +159,8 @@ def substitute(
     dimensions were replaced are folded as `replace_symbols` does; `settle` is asked what becomes of dimensions then.
     """
     by_var, by_symbol = dict(vars or {}), dict(symbols or {})
+    if not by_var and not by_symbol:
+        return root
     memo: dict[Node, Node] = {}
 
     def change_prim(expr: PrimExpr) -> PrimExpr:

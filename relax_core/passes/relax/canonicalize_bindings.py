@@ -253,6 +253,8 @@ def _proven_result(node: Node, type_of: Mapping[Node, Type], proven: Mapping[Pri
 
 def _open_again(function: Function, proven: Mapping[PrimVar, PrimExpr]) -> dict[Var, Expr]:
     """Return the variables of which proven sizes tell more than their types do, without these types."""
+    if not proven:
+        return {}
     known = {item.var for item in _bindings(function) if proven.keys() & {*free_symbols(item.var.annotation)}}
     more = untyped(function, known) if known else {}
     return {var: bare for var, bare in more.items() if is_open(var.annotation)}
