@@ -12,6 +12,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 
+from tests.cli.test_mending import RIGHT as MENDED
 from tests.code_rules import REPOSITORY
 
 URI = "file:///work/model.py"
@@ -146,6 +147,31 @@ def test_a_text_is_checked_while_it_is_typed() -> None:
         assert await editor.diagnostics() == []
 
     edit(SCRIPT, session)
+
+
+ELSEWHERE = {
+    "Declare k": ("            k = T.int64()\n", ""),
+    "Add c to R.output": ("R.output(a, d, c)", "R.output(a, d)"),
+    "Write @R.function": ("    @R.function\n", ""),
+    "Write @I.ir_module": ("@I.ir_module\n", ""),
+    "Write R.output(e)": ("            R.output(e)\n", ""),
+}
+
+
+def test_a_mend_may_stand_elsewhere_than_its_diagnostic() -> None:
+    async def session(editor: Editor) -> None:
+        await editor.diagnostics()
+        for title, (right, mistake) in ELSEWHERE.items():
+            editor.change(MENDED.replace(right, mistake))
+            error, *_ = [item for item in await editor.diagnostics() if item.severity == lsp.DiagnosticSeverity.Error]
+            quick = lsp.CodeActionContext([error], [lsp.CodeActionKind.QuickFix])
+            asked = lsp.CodeActionParams(editor.document, error.range, quick)
+            (fix,) = await editor.client.text_document_code_action_async(asked) or []
+            assert isinstance(fix, lsp.CodeAction)
+            assert (fix.title, editor.edited(fix.edit)) == (title, MENDED)
+            assert list(fix.diagnostics or ()) == [error]
+
+    edit(MENDED, session)
 
 
 def test_python_without_a_module_is_left_alone() -> None:
