@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterable
+from pathlib import PurePath
 
 import msgspec
 
@@ -166,29 +167,39 @@ def _review_options(made: argparse.ArgumentParser) -> None:
 
 
 def _check(engine: Engine, options: argparse.Namespace) -> int:
-    return _check_each(engine, options.files, options)
+    return _check_each(engine, ((file, "") for file in options.files), options)
 
 
-def _check_at(engine: Engine, file: str, options: argparse.Namespace) -> int:
-    """Check a file, the stages of a recording, or the modules that a folder or a pattern names."""
+def _check_at(engine: Engine, file: str, name: str, options: argparse.Namespace) -> int:
+    """Check a file, the stages of a recording, or the modules that a folder or a pattern names.
+
+    `name` is what a patch calls a file of a folder.
+    """
     if opening.is_many((file,)):
         if options.is_repeated:
             raise UsageError(f"--watch looks at files and recordings, and {printable(file)} is neither")
-        return _check_each(engine, (module.path for module in named.module_files((file,))), options)
+        modules = named.module_files((file,))
+        return _check_each(engine, ((module.path, _patch_name(module)) for module in modules), options)
     if options.fix or options.diff:
         _require_file(file)
     pipeline = _pipeline(file, options)
     programs = _programs(file, options) if pipeline is None else opening.form_programs(pipeline)
-    status = max(0, *(_checked(engine, program, options, file) for program in programs))
+    status = max(0, *(_checked(engine, program, options, (file, name)) for program in programs))
     return status if pipeline is None else max(status, _explained(engine, printable(file), pipeline, options))
 
 
-def _check_each(engine: Engine, files: Iterable[str], options: argparse.Namespace) -> int:
+def _patch_name(module: "named.ModuleFile") -> str:
+    """Return what a patch calls a file: its path from here, or that below the folder where the folder is elsewhere."""
+    path = PurePath(module.path)
+    return module.below if path.is_absolute() or ".." in path.parts else module.path
+
+
+def _check_each(engine: Engine, files: Iterable[tuple[str, str]], options: argparse.Namespace) -> int:
     """Check files one after the other; one that cannot be read is told of, and the others are checked all the same."""
     status = 0
-    for file in files:
+    for file, name in files:
         try:
-            status = max(status, _check_at(engine, file, options))
+            status = max(status, _check_at(engine, file, name, options))
         except UsageError as error:
             complain_of(error)
             status = max(status, BAD_USAGE)
@@ -237,13 +248,14 @@ def _programs(file: str, options: argparse.Namespace) -> tuple[Program, ...]:
     return (opening.program_at(file, archive=options.constants),)
 
 
-def _checked(engine: Engine, program: Program, options: argparse.Namespace, file: str) -> int:
+def _checked(engine: Engine, program: Program, options: argparse.Namespace, named_by: tuple[str, str]) -> int:
+    file, name = named_by
     patch, count = "", 0
     if options.fix or options.diff:
         made = mending.mended(engine, Check(program, options.prims))
         if isinstance(made, Failure):
             return failed(made)
-        patch, count = patches.patch_of(program.text, made.text, program.name), made.count
+        patch, count = patches.patch_of(program.text, made.text, name or program.name), made.count
         program = msgspec.structs.replace(program, text=made.text)
         if options.fix and patch:
             write_bytes(file, made.text.encode())

@@ -1,6 +1,8 @@
 """`check --fix`: what diagnostics know to mend is written if that is safe, and shown as a patch."""
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -181,6 +183,20 @@ def test_what_is_left_is_told(file: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found["patch"].startswith("--- a/m.py\n+++ b/m.py\n")
     assert [item["code"] for item in found["problems"] if item["severity"] == "error"] == ["RS001"]
     assert file.read_text(encoding="utf-8") == text.replace("sofmax", "softmax")
+
+
+def test_files_of_a_folder_are_called_by_their_paths_in_patches(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = file.parent / "models"
+    for name in ("a/m.py", "b/m.py"):
+        (models / name).parent.mkdir(parents=True)
+        (models / name).write_text(wrong("an operator"), encoding="utf-8")
+    assert main(["check", "models", "--diff"]) == 0
+    assert "\n--- a/models/b/m.py\n+++ b/models/b/m.py\n" in capsys.readouterr().out
+    assert main(["check", str(models / "**/*.py"), "--diff"]) == 0
+    patch = "".join(re.findall("^(?!.*: no problems$).*\n", capsys.readouterr().out, re.MULTILINE))
+    assert patch.startswith("--- a/a/m.py\n+++ b/a/m.py\n")
+    subprocess.run(["git", "apply"], cwd=models, input=patch, text=True, check=True)
+    assert [(models / name).read_text(encoding="utf-8") for name in ("a/m.py", "b/m.py")] == [RIGHT, RIGHT]
 
 
 def test_a_text_keeps_the_ends_of_its_lines(file: Path) -> None:

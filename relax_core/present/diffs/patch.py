@@ -20,8 +20,15 @@ def patch_of(before: str, after: str, name: str, now: str = "") -> str:
     """
     old, new = (_LINE.findall(text) for text in (before, after))
     hunks = [line for ranges in _near(differing_ranges(old, new)) for line in _hunk(old, new, ranges)]
-    names = f"--- a/{file_name(name)}\n", f"+++ b/{file_name(now or name)}\n"
+    names = f"--- a/{_path(name)}\n", f"+++ b/{_path(now or name)}\n"
     return "".join(_ended((*names, *hunks))) if hunks else ""
+
+
+def _path(name: str) -> str:
+    """Return the path that a name is, below the folder where the patch is applied; of one elsewhere the last part."""
+    parts = name.split("/")
+    is_below = not name.startswith("/") and ".." not in parts
+    return "/".join(file_name(part) for part in (parts if is_below else parts[-1:]) if part != ".")
 
 
 def _near(ranges: Iterable[LineRanges]) -> Iterator[list[LineRanges]]:
