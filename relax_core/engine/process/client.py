@@ -23,7 +23,7 @@ from relax_core.engine.process.launch import Launcher, NewProcesses
 from relax_core.engine.process.sendable import NotSendableError, encode, not_sent
 from relax_core.engine.process.worker_causes import KEPT_TEXT, limit_reached, worded
 from relax_core.engine.process.worker_process import CANCELLED, Answers, CancelAsked, Ended, WorkerProcess
-from relax_core.engine.protocol import VERSION, Answer, Failure, Progress, Request
+from relax_core.engine.protocol import VERSION, Answer, Failure, Program, Progress, Request
 from relax_core.engine.request import reply_type
 
 R = TypeVar("R")
@@ -32,7 +32,11 @@ _CANCEL_SECONDS: Final = 0.6
 """A worker that has not obeyed a cancellation after this time is killed."""
 _ATTEMPTS: Final = 3
 _WORN_SHARE: Final = 0.5
-"""A worker that uses a larger share of a limit than this after a request is replaced, if a fresh one uses less."""
+"""A worker that uses a larger share of a limit than this is replaced before it gets another text.
+
+What it holds of its text is what the next request about that text needs: of 10,000 bindings it takes half a minute to
+make. If that needs more than is left, the request is sent to a fresh worker once this one has died of it.
+"""
 _CLOSED: Final = Failure("cancelled", "Closed", "The session was closed.")
 
 
@@ -109,6 +113,7 @@ class Client:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._worker: WorkerProcess | None = None
+        self._text: str | None = None
         self._restart_count = 0
         self._cancel_count = 0
         self._is_closed = False
@@ -212,6 +217,7 @@ class Client:
                 # Under one lock, so that the worker is not replaced between choosing it and sending.
                 if asked.ticket.is_cancelled or self._cancel_count != asked.cancel_count:
                     return CANCELLED
+                self._retire_worn(asked.message)
                 worker = self._live_worker()
                 if worker is None:
                     return _CLOSED
@@ -222,7 +228,6 @@ class Client:
             finally:
                 worker.forget(number)
             if not isinstance(found, Ended):
-                self._replace_worn(worker)
                 return found
             if not found.may_retry or attempt == _ATTEMPTS:
                 return worded(found.failure, asked.doing, asked.allowed.cpu_seconds)
@@ -259,15 +264,18 @@ class Client:
                 case Answer(body=body):
                     return msgspec.msgpack.decode(body, type=reply_type(asked.message))
 
-    def _replace_worn(self, worker: WorkerProcess) -> None:
-        """Replace an idle worker that still holds much memory of earlier requests."""
-        if worker.share <= _WORN_SHARE or not worker.is_full:
+    def _retire_worn(self, message: object) -> None:
+        """Let go of an idle worker that holds much memory of another text; the caller holds the lock."""
+        program = getattr(message, "program", None)
+        if not isinstance(program, Program):
             return
-        with self._lock:
-            if self._worker is not worker or not worker.is_idle or worker.is_dead:
-                return
-            self._worker = WorkerProcess(self.limits, self._launcher)
-        worker.retire()
+        earlier, self._text = self._text, program.text
+        worker = self._worker
+        if worker is None or earlier is None or earlier == program.text or worker.is_dead:
+            return
+        if worker.is_idle and worker.is_full and worker.share > _WORN_SHARE:
+            self._worker = None
+            worker.retire()
 
 
 def _envelope(number: int, body: bytes) -> bytes:
