@@ -23,7 +23,7 @@ class Printed:
     """A text and the ranges of its nodes, in the order of their starts, outer ones first.
 
     A node that is shown in several places, such as a variable, has several ranges; its definition comes first. What
-    `find` gives is found when the ranges are first asked for.
+    `find` gives is found when the ranges are asked for, and kept until they are dropped.
     """
 
     __slots__ = ("_find", "_ranges", "text")
@@ -35,15 +35,21 @@ class Printed:
         find: Callable[[], tuple[NodeRange, ...]] | None = None,
     ) -> None:
         self.text = text
-        self._ranges = ranges
+        self._ranges = ranges if find is None else None
         self._find = find
 
     @property
     def ranges(self) -> tuple[NodeRange, ...]:
         """Where the nodes are."""
-        if self._find is not None:
-            self._ranges, self._find = self._find(), None
+        if self._ranges is None:
+            assert self._find is not None
+            self._ranges = self._find()
         return self._ranges
+
+    def drop_ranges(self) -> None:
+        """Drop the ranges, several times as large as the text, if they can be found again."""
+        if self._find is not None:
+            self._ranges = None
 
     def range_of(self, node: Node) -> NodeRange | None:
         """Return the first range of `node`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
+from typing import Final
 
 from relax_core.bytecode.build import finishing_stages
 from relax_core.bytecode.compile import compile_module
@@ -21,6 +22,9 @@ from relax_core.printer.printed import Printed
 from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.tvmscript import print_module
 
+_RANGES_KEPT: Final = 4
+"""Of how many texts it is kept where they show each node."""
+
 
 class Compilation:
     """What the passes make of one program, each part once and when it is first asked for.
@@ -38,6 +42,7 @@ class Compilation:
         self._log: tuple[int, RewriteLog] | None = None
         self._indexes: dict[int, NodeIndex] = {}
         self._printed: dict[int, Printed] = {}
+        self._with_ranges: list[Printed] = []
         self._counters: Mapping[Node, tuple[int, ...]] | None = None
 
     def stages(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
@@ -139,7 +144,13 @@ class Compilation:
             module = self.module_at(stage)
             is_same = stage > 0 and module is self.module_at(stage - 1)
             self._printed[stage] = self.printed(stage - 1) if is_same else self.text_of(module)
-        return self._printed[stage]
+        found = self._printed[stage]
+        # What is asked for texts alone has no ranges, and costs none.
+        self._with_ranges = [item for item in self._with_ranges if item is not found] + [found]
+        for item in self._with_ranges[:-_RANGES_KEPT]:
+            item.drop_ranges()
+        self._with_ranges = self._with_ranges[-_RANGES_KEPT:]
+        return found
 
     def text_of(self, module: IRModule) -> Printed:
         """Print a module in the spelling of the user's text."""

@@ -24,6 +24,7 @@ from relax_core.present.nodes.life import what_is
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.present.nodes.origins import Lines
 from relax_core.present.running.run import Recording
+from relax_core.printer.printed import NodeRange
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import SPELLINGS
 from relax_core.printer.types import TypePrinter
@@ -43,7 +44,7 @@ class OpenProgram:
         self.source = ProgramSource(program, parsed)
         self.compilation = Compilation(self.source, lambda: (item.compilation for item in earlier()))
         self.runs = Runs(self.compilation)
-        self._text_of_node: dict[int, Mapping[Node, str]] = {}
+        self._range_of_node: Recent[int, Mapping[Node, NodeRange]] = Recent(_KEPT_COUNT)
         self._answers: dict[object, Any] = {}
         self._pages: Recent[int, Page] = Recent(_KEPT_COUNT)
         self._drawings: Recent[tuple[NodeIndex, tuple[str, ...]], Drawing] = Recent(_KEPT_COUNT)
@@ -132,26 +133,23 @@ class OpenProgram:
 
     def shower(self, *stages: int) -> Callable[[Node], str]:
         """Return a function that prints a node as the text of the first of `stages` that has it."""
-        tables = tuple(self._texts(stage) for stage in stages)
+        shown = tuple((stage, self.compilation.printed(stage).text, self._ranges(stage)) for stage in stages)
 
         def show(node: Node) -> str:
-            return next((table[node] for table in tables if node in table), what_is(node))
+            for stage, text, range_of in shown:
+                own = _own_text(node) if stage == 0 and node in self.compilation.index(0).place_of else None
+                if own is not None:
+                    return own
+                if node in range_of:
+                    return text[range_of[node].start : range_of[node].end]
+            return what_is(node)
 
         return show
 
-    def _texts(self, stage: int) -> Mapping[Node, str]:
-        if stage not in self._text_of_node:
-            printed = self.compilation.printed(stage)
-            texts: dict[Node, str] = {}
-            if stage == 0:
-                own = (
-                    (node, _own_text(node)) for nodes in self.compilation.index(0).nodes_of.values() for node in nodes
-                )
-                texts.update((node, text) for node, text in own if text is not None)
-            for item in printed.ranges:
-                texts.setdefault(item.node, printed.text[item.start : item.end])
-            self._text_of_node[stage] = texts
-        return self._text_of_node[stage]
+    def _ranges(self, stage: int) -> Mapping[Node, NodeRange]:
+        """Return where the text of a stage shows each node first."""
+        printed = self.compilation.printed(stage)
+        return self._range_of_node.remembered(stage, lambda: {item.node: item for item in reversed(printed.ranges)})
 
 
 def _own_text(node: Node) -> str | None:

@@ -1,5 +1,6 @@
 """Node ids that outlive the process: stage, function and preorder number."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -41,13 +42,16 @@ class NodeIndex:
 
     stage: int
     module: IRModule
-    place_of: Mapping[Node, tuple[str, int]]
+    place_of: Mapping[Node, int]
+    """Counted through all functions, of which the first begin at `starts`: for long programs a number takes least."""
     nodes_of: Mapping[str, tuple[Node, ...]]
+    starts: tuple[int, ...]
 
     def id_of(self, node: Node | None) -> str:
         """Return the id of `node` as text, empty for a node of another module."""
-        place = self.place_of.get(node) if node is not None else None
-        return "" if place is None else str(NodeId(self.stage, *place))
+        if node is None or node not in self.place_of:
+            return ""
+        return str(NodeId(self.stage, *self._number(node)))
 
     def node_at(self, id_: NodeId) -> Node | None:
         """Return the node that `id_` names."""
@@ -56,25 +60,34 @@ class NodeIndex:
 
     def node_of(self, node: Node) -> Node:
         """Return the node that stands for `node`: the binding for its variable and its value, else `node` itself."""
-        function, number = self.place_of[node]
+        function, number = self._number(node)
         return self.nodes_of[function][number]
 
     def function_of(self, node: Node) -> str:
         """Return the name of the function that `node` is in."""
-        return self.place_of[node][0]
+        return self._number(node)[0]
+
+    def _number(self, node: Node) -> tuple[str, int]:
+        """Return the function that a node is in, and its number there."""
+        place = self.place_of[node]
+        function = bisect_right(self.starts, place) - 1
+        return self.module.definitions[function].var.name, place - self.starts[function]
 
 
 def index_nodes(module: IRModule, stage: int) -> NodeIndex:
     """Number the nodes of every function of `module`, in preorder from 0, the function itself."""
-    place_of: dict[Node, tuple[str, int]] = {}
+    place_of: dict[Node, int] = {}
     nodes_of: dict[str, tuple[Node, ...]] = {}
+    starts: list[int] = []
+    count = 0
     for definition in module:
-        name = definition.var.name
-        nodes_of[name] = tuple(preorder(definition.function))
-        for number, node in enumerate(nodes_of[name]):
-            place_of.setdefault(node, (name, number))
+        starts.append(count)
+        nodes = nodes_of[definition.var.name] = tuple(preorder(definition.function))
+        for place, node in enumerate(nodes, count):
+            place_of.setdefault(node, place)
             if isinstance(node, VarBinding | MatchCast | Let):
-                place_of.setdefault(node.var, (name, number))
+                place_of.setdefault(node.var, place)
             if isinstance(node, VarBinding | MatchCast):
-                place_of.setdefault(node.value, (name, number))
-    return NodeIndex(stage, module, place_of, nodes_of)
+                place_of.setdefault(node.value, place)
+        count += len(nodes)
+    return NodeIndex(stage, module, place_of, nodes_of, tuple(starts))
