@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
+from safetensors.numpy import save
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.api.pipelines import open_pipeline, write_trace
@@ -456,3 +457,16 @@ def test_costs_of_every_form_are_counted() -> None:
     assert [stage.split(" ", 1)[1] for stage in figures["Stage"]] == ["First", "**Second** <b>", "Third"]
     assert figures["Bytes moved"].dtype.kind == "i", "figures are sorted as numbers"
     assert any("-1 relax.add" in words for words in changes["Calls that came and went"])
+
+
+def test_inputs_of_a_recording_are_files_of_any_kind_that_the_run_page_takes() -> None:
+    app = uploaded(log(), screen(judged=1))
+    values = np.full((2, 3), 2, np.float32)
+    array = io.BytesIO()
+    np.save(array, values)
+    for name, content in (("x.npy", array.getvalue()), ("all.safetensors", save({"x": values}))):
+        app.file_uploader(key="pipeline.inputs").upload(name, content, "application/octet-stream").run()
+        assert f"x: {name}" in words(app)
+        app.button(key="pipeline.no_inputs").click().run()
+    app.file_uploader(key="pipeline.inputs").upload("x.npy", content[:9], "application/octet-stream").run()
+    assert "does not fit" in words(app)

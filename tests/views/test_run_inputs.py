@@ -13,7 +13,7 @@ from relax_core.engine.inputs import write_members
 from tests.browser import rest
 from tests.views.pages import arrive, opened
 from tests.views.test_run_options import run_of, said
-from views.pages.run.inputs import told
+from views.shell.controls.input_files import told
 from views.state.address import read_address, to_address
 from views.state.inputs import InputSet, set_named, set_of, sets_in, with_set, without_set
 from views.state.selection import screen

@@ -504,12 +504,14 @@ class InputFile(msgspec.Struct, frozen=True):
 class InputsOf(Request[ReadInputs], frozen=True):
     """Read files for the parameters of the function that runs; the others get made-up values.
 
-    `vocabulary` is a file with the tokens of texts; empty: a text becomes its bytes.
+    `vocabulary` is a file with the tokens of texts; empty: a text becomes its bytes. With a recording the function is
+    that of its first form, and `program` says without a text how it is entered.
     """
 
     program: Program
     files: tuple[InputFile, ...]
     vocabulary: bytes = b""
+    recording: Parcel | None = None
 
 
 class StepOf(Request[Stop], frozen=True):

@@ -27,6 +27,7 @@ from relax_core.engine.inputs import (
 )
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
 from relax_core.engine.npy import Array
+from relax_core.engine.pipelines import recorded
 from relax_core.ir.expr import Function, ShapeType, TensorType, TupleType, Type, Var
 from relax_core.ir.prim import PrimVar
 from relax_core.present.measures import bytes_text
@@ -41,8 +42,12 @@ def read_inputs(message: InputsOf, context: RequestContext) -> ReadInputs:
 
     Raises:
         RunError: EN004, EN016, EN030, EN036 or EN037, at the parameter that a file is for.
+        CompileError: PL001: the recording holds no form of a program.
     """
-    source = context.opened_by(msgspec.structs.replace(message.program, inputs=None)).source
+    program = msgspec.structs.replace(message.program, inputs=None)
+    if message.recording is not None:
+        program = recorded.first_program(context.recorded_by(message.recording), program)
+    source = context.opened_by(program).source
     name, function = source.entry()
     files = _Files(function, argument_types(function), message.vocabulary)
     for item in message.files:

@@ -32,6 +32,18 @@ def program_of(pipeline: Pipeline, stage: RecordedStage, options: Program) -> Pr
     return msgspec.structs.replace(options, text=stage.text or "", name=stage.name, constants=constants)
 
 
+def first_program(pipeline: Pipeline, options: Program) -> Program:
+    """Return the first form of the program, by which arguments are made, as one that takes none of its own.
+
+    Raises:
+        CompileError: PL001: the pipeline holds no form of a program.
+    """
+    first = next(iter(pipeline.forms()), None)
+    if first is None:
+        fail("PL001", "the recording holds no form of a program")
+    return program_of(pipeline, first, msgspec.structs.replace(options, inputs=None))
+
+
 def with_recorded_inputs(pipeline: Pipeline, options: Program) -> Program:
     """Return `options` with the inputs of the first recorded run, of the entry function if it names one.
 

@@ -4,7 +4,9 @@ from typing import Final, Literal
 
 import streamlit as st
 
+from relax_core.engine.debug.replies import ReadInputs
 from relax_core.engine.debug.requests import (
+    InputsOf,
     Parcel,
     RecordedInputsOf,
 )
@@ -14,10 +16,12 @@ from relax_core.engine.protocol import (
     Program,
 )
 from relax_core.engine.replies import RecordedInputs, RecordedView
-from relax_core.present.escape import bold, literal, prose
+from relax_core.present.escape import bold, bullets, literal, prose
 from views.pages.pipeline.state import PipelineState
 from views.shell.controls.choose import choose
+from views.shell.controls.input_files import told, upload_files, uploaded_files
 from views.shell.controls.sheet import sheet
+from views.shell.failures import show_reason
 from views.state.session import select, state
 from views.worker.connection import ask
 from views.worker.program import sizes_of
@@ -25,6 +29,8 @@ from views.worker.recordings import inputs_for, keep_constants, keep_recorded_in
 
 _INPUTS: Final = "pipeline.inputs"
 _CONSTANTS: Final = "pipeline.constants"
+_READ: Final = "pipeline.inputs.read"
+"""What was last read of files, or why it was not."""
 _NOTHING: Final = "nothing stands in"
 # A request holds them beside the recording.
 _MEGABYTES: Final = 8
@@ -62,7 +68,7 @@ def known_inputs(parcel: Parcel) -> RecordedInputs | Failure:
     return ask(RecordedInputsOf(parcel, Program("", entry=own.recorded_entry, sizes=sizes_of(own.recorded_sizes))))
 
 
-def choose_inputs(chosen: str, view: RecordedView, known: RecordedInputs | Failure) -> None:
+def choose_inputs(chosen: str, parcel: Parcel, view: RecordedView, known: RecordedInputs | Failure) -> None:
     """Choose what the program runs on: the inputs of a recorded run, made-up ones, or a file; and its constants."""
     archive, options = inputs_for(chosen), options_for(chosen, known)
     is_recorded = archive is None and not options.sizes and any(options.entry in ("", run) for run in view.runs)
@@ -83,16 +89,32 @@ def choose_inputs(chosen: str, view: RecordedView, known: RecordedInputs | Failu
                 _choose_seed()
             if isinstance(known, RecordedInputs) and known.sizes:
                 _choose_sizes(known, is_recorded=is_recorded)
-        st.file_uploader(
-            "Inputs as .npz: in_0, in_1, …; tuple fields in_0_1",
-            type=["npz"],
-            key=_INPUTS,
-            on_change=lambda: keep_recorded_inputs(chosen, _uploaded(_INPUTS)),
-            max_upload_size=_MEGABYTES,
-        )
+        upload_files(_INPUTS, _MEGABYTES, lambda: _ask_to_read(chosen, parcel, options))
+        _show_read(chosen, archive)
         _choose_constants(chosen, view)
         if isinstance(known, RecordedInputs) and known.unknown:
             _choose_stand_ins(known)
+
+
+def _ask_to_read(chosen: str, parcel: Parcel, options: Program) -> None:
+    files = uploaded_files(_INPUTS)
+    st.session_state[_READ] = InputsOf(options, files, recording=parcel) if files else None
+    if not files:
+        keep_recorded_inputs(chosen, None)
+
+
+def _show_read(chosen: str, archive: bytes | None) -> None:
+    """Read the files that were just given, and run on them; say what was read of them, or why they do not fit."""
+    read = st.session_state.get(_READ)
+    if isinstance(read, InputsOf):
+        read = st.session_state[_READ] = ask(read)
+        if isinstance(read, ReadInputs):
+            keep_recorded_inputs(chosen, read.archive)
+            st.rerun()
+    if isinstance(read, Failure):
+        show_reason(read, _INPUTS)
+    elif isinstance(read, ReadInputs) and read.archive == archive:
+        st.markdown(bullets(told(read.rows)))
 
 
 def _choose_stand_ins(known: RecordedInputs) -> None:

@@ -410,7 +410,7 @@ with page():
             with choosing:
                 show_recording(view, parcel)
                 known = known_inputs(parcel)
-                choose_inputs(chosen, view, known)
+                choose_inputs(chosen, parcel, view, known)
                 held = held_back("pipeline")
                 if held is None:
                     _judge_button()

@@ -1,19 +1,18 @@
 """The form of the inputs on the Run page: made up from a seed, or a named set that files were read for."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from relax_core.engine.debug.replies import GivenInput, ReadInputs
-from relax_core.engine.debug.requests import InputFile, InputsOf
+from relax_core.engine.debug.replies import ReadInputs
+from relax_core.engine.debug.requests import InputsOf
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.present.escape import bullets, file_name, literal
 from relax_core.present.measures import bytes_text
 from views.shell.controls.choose import choose
+from views.shell.controls.input_files import told, upload_files, uploaded_files
 from views.shell.failures import show_reason
 from views.state.inputs import (
     InputSet,
@@ -36,16 +35,9 @@ from views.worker.program import given_program, inputs_of, sizes_of
 
 _SIGNED: Final = "From -1 to 1, but where an operator such as `sqrt` or `log` has no value for them; else from 0 to 1"
 _MADE_UP: Final = "Made up"
-_TYPES: Final = ("npz", "npy", "safetensors", "png", "jpg", "jpeg", "txt")
 _MEGABYTES: Final = 12
-_WHAT: Final = (
-    "An .npz or .safetensors for all parameters; for one a .npy, a picture, or a text for integers. A file that has "
-    "the name of a parameter, such as `x.png`, is for that one; what has no file is made up."
-)
 _VOCABULARY: Final = "A JSON object of numbers by token, a `tokenizer.json`, or a token a line; default: UTF-8's bytes"
 _INTEGERS: Final = re.compile(r"\b[iu](8|16|32|64)\b")
-_TOLD: Final = 8
-"""Parameters whose values are told one by one."""
 _READ: Final = "run.inputs.read"
 """What was last read of files, or why it was not."""
 _REMOVED: Final = "run.inputs.removed"
@@ -170,16 +162,6 @@ def _show_set(chosen: ProgramState, source: SourceView, fed: str) -> None:
             _rename(chosen, made, name)
 
 
-def told(rows: Sequence[GivenInput]) -> list[str]:
-    """Say where the values of the first parameters are from, those of files before others, and count the rest."""
-    ordered = sorted(rows, key=lambda row: not row.file)
-    lines = [": ".join(filter(None, (row.param, row.file, row.words, row.value))) for row in ordered[:_TOLD]]
-    rest = Counter("from files" if row.file else "made up" for row in ordered[_TOLD:])
-    if rest:
-        lines.append(f"{rest.total():,} more: {', '.join(f'{count:,} {where}' for where, count in rest.items())}")
-    return lines
-
-
 def _keep(made: InputSet, archive: bytes) -> None:
     try:
         kept = kept_set(made, archive)
@@ -221,10 +203,7 @@ def _upload(source: SourceView) -> None:
     removed = st.session_state.get(_REMOVED)
     if removed is not None and set_named(state(ProgramState).input_sets, removed[0]) is None:
         st.button(literal(f"Undo: bring back {removed[0]}"), key="run.inputs.undo", on_click=_bring_back, args=removed)
-    st.file_uploader(
-        "Files", list(_TYPES), accept_multiple_files=True, key=_FILES, help=_WHAT, max_upload_size=_MEGABYTES,
-        on_change=_ask_to_read,
-    )  # fmt: skip
+    upload_files(_FILES, _MEGABYTES, _ask_to_read)
     if _INTEGERS.search(source.signature):
         st.file_uploader(
             "Vocabulary of a text", ["json", "txt"], key=_WORDS, help=_VOCABULARY, max_upload_size=_MEGABYTES,
@@ -238,10 +217,9 @@ def _upload(source: SourceView) -> None:
 
 
 def _ask_to_read() -> None:
-    given, vocabulary = st.session_state[_FILES], st.session_state.get(_WORDS)
+    files, vocabulary = uploaded_files(_FILES), st.session_state.get(_WORDS)
     st.session_state.pop(_READ, None)
-    if given:
-        files = tuple(InputFile(whole(item.name), item.getvalue()) for item in given)
+    if files:
         words = vocabulary.getvalue() if vocabulary is not None else b""
         st.session_state[_READ] = InputsOf(given_program(), files, words)
 

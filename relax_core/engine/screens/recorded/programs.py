@@ -19,8 +19,7 @@ from relax_core.engine.debug.requests import (
 )
 from relax_core.engine.inputs import argument_types, symbol_sizes
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.pipelines.entries import fail
-from relax_core.engine.pipelines.recorded import program_of, with_recorded_inputs
+from relax_core.engine.pipelines.recorded import first_program, program_of, with_recorded_inputs
 from relax_core.engine.programs.prim_entry import can_run, declared
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import OwnPass, RecordedInputs
@@ -47,11 +46,7 @@ _VERDICTS: Final[Mapping[str, Literal["same", "different", "stops alike"]]] = Ma
 def inputs(message: RecordedInputsOf, context: RequestContext) -> RecordedInputs:
     """List the functions that can run, and what the chosen one takes."""
     opened = context.recorded_by(message.parcel)
-    first = next(iter(opened.forms()), None)
-    if first is None:
-        fail("PL001", "the recording holds no form of a program")
-    program = program_of(opened, first, msgspec.structs.replace(message.options, inputs=None))
-    source = context.opened_by(program).source
+    source = context.opened_by(first_program(opened, message.options)).source
     module = source.module
     known = _signatures(module, source.entries())
     unknown = _unknown(module, opened)
