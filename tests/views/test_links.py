@@ -5,7 +5,10 @@ import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +16,7 @@ from playwright.sync_api import Page, expect
 from tests.app_server import serve
 from tests.browser import open_popover
 from views.state.address import LINK, changed_values, read_address, to_address
+from views.state.link_bucket import Bucket, Key, signed
 from views.state.links import (
     DAYS,
     LARGEST_SCREEN,
@@ -21,7 +25,7 @@ from views.state.links import (
     days_kept,
     find,
     keep,
-    links_file,
+    links_place,
 )
 from views.state.selection import screen
 
@@ -127,10 +131,93 @@ def test_the_oldest_make_room_and_what_is_too_large_is_refused(place: Path) -> N
         keep(KeptScreen({}, {}, noise.randbytes(LARGEST_SCREEN + 1)), file, NOW)
 
 
+class Store(BaseHTTPRequestHandler):
+    """A store that is asked as S3 is, with one bucket; it has what was put, and refuses other keys."""
+
+    objects: ClassVar[dict[str, bytes]] = {}
+
+    def do_PUT(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.objects[self.path] = body
+        self.answer(200 if self.is_signed(body) else 403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
+
+    def do_GET(self) -> None:
+        found = self.objects.get(self.path, b"")
+        self.answer(200 if found else 404, found or b"<Error><Code>NoSuchKey</Code></Error>")
+
+    def is_signed(self, body: bytes) -> bool:
+        sent = datetime.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        wanted = signed(self.command, self.path, {"host": self.headers["host"]}, body, Key("who", "secret"), sent)
+        return all(self.headers[name] == value for name, value in wanted.items())
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def store() -> Iterator[str]:
+    Store.objects.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Store) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/s3"
+        server.shutdown()
+
+
+def bucket_at(endpoint: str, secret: str = "secret") -> Bucket:
+    asked = {"AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": "who", "AWS_SECRET_ACCESS_KEY": secret}
+    place = links_place({**asked, "RELAXSCOPE_LINKS": "s3://kept/our links/"})
+    assert isinstance(place, Bucket)
+    return place
+
+
+def test_a_bucket_keeps_screens_until_they_end(store: str) -> None:
+    place = bucket_at(store)
+    link = keep(SCREEN, place, NOW)
+    assert [*Store.objects] == [f"/s3/kept/our%20links/{link.name}"]
+    assert find(link.name, place, NOW + timedelta(days=DAYS - 1)) == SCREEN
+    assert find(link.name, place, NOW + timedelta(days=DAYS + 1)) is None
+    for name in ("a" * 16, "../" + "a" * 13, link.name.upper()):
+        assert find(name, place, NOW) is None
+    (path,) = Store.objects
+    Store.objects[path] = Store.objects[path][:-1]
+    assert find(link.name, place, NOW) is None
+
+
+def test_what_a_bucket_refuses_is_said_without_the_key(store: str) -> None:
+    with pytest.raises(
+        LinkError, match=r"the bucket of the links .* \(kept answers 403 SignatureDoesNotMatch\)"
+    ) as said:
+        keep(SCREEN, bucket_at(store, "another"), NOW)
+    assert "another" not in str(said.value)
+    assert "another" not in repr(bucket_at(store, "another"))
+    place = bucket_at("http://127.0.0.1:1")
+    with pytest.raises(LinkError, match="the bucket of the links cannot be used"):
+        find("a" * 16, place, NOW)
+
+
+def test_a_request_is_signed_as_the_documents_of_s3_have_it() -> None:
+    key = Key("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+    headers = {"host": "examplebucket.s3.amazonaws.com", "range": "bytes=0-9"}
+    made = signed("GET", "/test.txt", headers, b"", key, datetime(2013, 5, 24, tzinfo=UTC))
+    assert made["authorization"] == (
+        "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
+        "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"
+        "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+    )
+    at_amazon = links_place({"RELAXSCOPE_LINKS": "s3://kept", "AWS_REGION": "eu-central-1"})
+    assert at_amazon == Bucket("https://s3.eu-central-1.amazonaws.com", "kept", "", Key("", "", "eu-central-1"))
+
+
 def test_where_and_how_long_links_are_kept_is_for_the_operator_to_say() -> None:
-    assert links_file({"RELAXSCOPE_LINKS": "off"}) is None
-    assert links_file({"RELAXSCOPE_LINKS": "/srv/links"}) == Path("/srv/links")
-    assert links_file({"XDG_DATA_HOME": "/data"}) == Path("/data/relaxscope/links.sqlite")
+    assert links_place({"RELAXSCOPE_LINKS": "off"}) is None
+    assert links_place({"RELAXSCOPE_LINKS": "/srv/links"}) == Path("/srv/links")
+    assert links_place({"XDG_DATA_HOME": "/data"}) == Path("/data/relaxscope/links.sqlite")
     assert [days_kept({"RELAXSCOPE_LINK_DAYS": given}) for given in ("7", "0", "x", "²")] == [7, DAYS, DAYS, DAYS]
 
 

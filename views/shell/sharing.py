@@ -13,7 +13,7 @@ from relax_core.present.escape import file_name, literal
 from views.embed.addresses import VIEW_OF, EmbeddedView, frame_markup
 from views.shell.headers import VARIABLE, embedding_origins
 from views.state.address import LINK, LONGEST_ADDRESS
-from views.state.links import KeptLink, links_file
+from views.state.links import KeptLink, links_place
 from views.state.session import is_left_out, keep_screen, selection, written_address
 
 _PARTS = MappingProxyType(
@@ -38,7 +38,7 @@ def show_sharing(noun: str) -> None:
     else:
         st.caption("This address reproduces the screen: text, passes, stage, node and time.")
         st.code(_with(written_address()), language=None, wrap_lines=True)
-    if links_file() is not None:
+    if links_place() is not None:
         _offer_link()
     if noun in VIEW_OF and not missing:
         _offer_frame(VIEW_OF[noun])
@@ -91,7 +91,7 @@ def _offer_left_out(names: tuple[str, ...]) -> None:
     values = selection().values()
     parts = " and ".join(_PARTS.get(name, name.replace("_", " ")) for name in names)
     words = f"There is no address of this screen: it would have more than {LONGEST_ADDRESS:,} characters with {parts}."
-    how = "as a file" if links_file() is None else "as a file, or by a short link"
+    how = "as a file" if links_place() is None else "as a file, or by a short link"
     st.warning(literal(f"{words} This tab keeps it; give it away {how}."))
     for name in names:
         content = str(values[name])

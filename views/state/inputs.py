@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 import streamlit as st
 
-from views.state.links import KeptScreen, LinkError, find, keep, links_file
+from views.state.links import KeptScreen, LinkError, find, keep, links_place
 
 LONGEST_NAME: Final = 40
 SHORT_BYTES: Final = 3000
@@ -77,10 +77,10 @@ def kept_set(made: InputSet, archive: bytes) -> InputSet:
     Raises:
         LinkError: it cannot, or keeps nothing.
     """
-    file = links_file()
-    if file is None:
+    place = links_place()
+    if place is None:
         raise LinkError("this server keeps no links")
-    return msgspec.structs.replace(made, link=keep(KeptScreen({}, inputs=archive), file).name)
+    return msgspec.structs.replace(made, link=keep(KeptScreen({}, inputs=archive), place).name)
 
 
 def archive_of(made: InputSet, sample: str) -> bytes | None:
@@ -88,11 +88,11 @@ def archive_of(made: InputSet, sample: str) -> bytes | None:
     if made.content:
         return _unpacked(made.content)
     held = inputs_for(sample, made.name)
-    file = links_file()
-    if held is not None or not made.link or file is None:
+    place = links_place()
+    if held is not None or not made.link or place is None:
         return held
     try:
-        found = find(made.link, file)
+        found = find(made.link, place)
     except LinkError:
         return None
     if found is not None and found.inputs is not None:

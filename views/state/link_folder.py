@@ -33,7 +33,7 @@ def put(folder: Path, name: str, content: bytes, made: float, until: float, most
     handle, path = tempfile.mkstemp(dir=folder, prefix=".")
     os.close(handle)
     try:
-        Path(path).write_bytes(_TIMES.pack(made, until) + content)
+        Path(path).write_bytes(packed(content, made, until))
         os.replace(path, folder / name)
     finally:
         Path(path).unlink(missing_ok=True)
@@ -52,9 +52,23 @@ def get(folder: Path, name: str, at: float) -> bytes | None:
         OSError: the folder cannot be read.
     """
     try:
-        found = (folder / name).read_bytes() if _NAME.fullmatch(name) else b""
+        return unpacked((folder / name).read_bytes(), at) if is_name(name) else None
     except FileNotFoundError:
         return None
+
+
+def is_name(name: str) -> bool:
+    """Tell whether a link may be called so."""
+    return _NAME.fullmatch(name) is not None
+
+
+def packed(content: bytes, made: float, until: float) -> bytes:
+    """Return a content with the times of its link."""
+    return _TIMES.pack(made, until) + content
+
+
+def unpacked(found: bytes, at: float) -> bytes | None:
+    """Return the content of a link; `None` if its time is over, or this is none."""
     if len(found) < _TIMES.size or _TIMES.unpack_from(found)[1] < at:
         return None
     return found[_TIMES.size :]
@@ -62,7 +76,7 @@ def get(folder: Path, name: str, at: float) -> bytes | None:
 
 def _entries(folder: Path) -> Iterator[_Entry]:
     for path in folder.iterdir():
-        if not _NAME.fullmatch(path.name):
+        if not is_name(path.name):
             continue
         try:
             with path.open("rb") as file:

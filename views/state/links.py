@@ -16,11 +16,12 @@ from typing import Final
 
 import msgspec
 
-from views.state import link_folder
+from views.state import link_bucket, link_folder
+from views.state.link_bucket import SCHEME, Bucket, bucket_of
 
 VARIABLE: Final = "RELAXSCOPE_LINKS"
-"""Environment variable with the file of the links, or with a folder that several servers share; `off` or nothing for no
-links."""
+"""Environment variable with the file of the links, or with a folder or a bucket, `s3://bucket/prefix`, that several
+servers share; `off` or nothing for no links."""
 DAYS_VARIABLE: Final = "RELAXSCOPE_LINK_DAYS"
 """Environment variable with the number of days that a link is kept."""
 DAYS: Final = 90
@@ -60,8 +61,8 @@ class KeptLink(msgspec.Struct, frozen=True):
     until: datetime
 
 
-def links_file(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the file or folder of the links, by default a file in the user's directory for data.
+def links_place(environment: Mapping[str, str] = os.environ) -> Path | Bucket | None:
+    """Return the file, folder or bucket of the links, by default a file in the user's directory for data.
 
     `None` if links are switched off.
     """
@@ -69,7 +70,7 @@ def links_file(environment: Mapping[str, str] = os.environ) -> Path | None:
     if chosen is not None and chosen.strip().lower() in _OFF:
         return None
     if chosen:
-        return Path(chosen)
+        return bucket_of(chosen, environment) if chosen.startswith(SCHEME) else Path(chosen)
     try:
         home = environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     except RuntimeError:
@@ -83,13 +84,13 @@ def days_kept(environment: Mapping[str, str] = os.environ) -> int:
     return int(given) if given.isascii() and given.isdigit() and 0 < int(given) <= 36_500 else DAYS
 
 
-def keep(screen: KeptScreen, file: Path, now: datetime | None = None, most: int = LARGEST_STORE) -> KeptLink:
+def keep(screen: KeptScreen, place: Path | Bucket, now: datetime | None = None, most: int = LARGEST_STORE) -> KeptLink:
     """Keep a screen, from now on for as long as links are kept, and return its link.
 
-    All screens together have at most as many bytes. `file` is a folder if there is one of that name.
+    All screens together have at most `most` bytes, but in a bucket. A path is a folder if there is one of that name.
 
     Raises:
-        LinkError: it is too large, or the file cannot be written.
+        LinkError: it is too large, or the place cannot be written.
     """
     content = zlib.compress(msgspec.msgpack.encode(screen, order="sorted"), 9)
     if len(content) > LARGEST_SCREEN:
@@ -97,11 +98,15 @@ def keep(screen: KeptScreen, file: Path, now: datetime | None = None, most: int 
         raise LinkError(f"this screen has {size} with its inputs, and a link holds {LARGEST_SCREEN >> 20} MB")
     made = now or datetime.now(UTC)
     link = KeptLink(_name(content), made + timedelta(days=days_kept()))
-    if file.is_dir():
-        with _said("folder"):
-            link_folder.put(file, link.name, content, made.timestamp(), link.until.timestamp(), most)
+    if isinstance(place, Bucket):
+        with _said("bucket"):
+            link_bucket.put(place, link.name, content, made.timestamp(), link.until.timestamp())
         return link
-    with _opened(file) as store:
+    if place.is_dir():
+        with _said("folder"):
+            link_folder.put(place, link.name, content, made.timestamp(), link.until.timestamp(), most)
+        return link
+    with _opened(place) as store:
         store.execute("DELETE FROM screens WHERE until < ?", (made.timestamp(),))
         row = (link.name, made.timestamp(), link.until.timestamp(), content)
         store.execute("INSERT OR REPLACE INTO screens VALUES (?, ?, ?, ?)", row)
@@ -109,26 +114,28 @@ def keep(screen: KeptScreen, file: Path, now: datetime | None = None, most: int 
     return link
 
 
-def find(name: str, file: Path, now: datetime | None = None) -> KeptScreen | None:
+def find(name: str, place: Path | Bucket, now: datetime | None = None) -> KeptScreen | None:
     """Return a screen by the name of its link; `None` if it is not kept here, any more or at all, or is damaged.
 
     Raises:
-        LinkError: the file cannot be read.
+        LinkError: the place cannot be read.
     """
-    if len(name) != NAME_LENGTH or not file.exists():
+    if len(name) != NAME_LENGTH:
         return None
-    at = (now or datetime.now(UTC)).timestamp()
-    content = _from_folder(file, name, at) if file.is_dir() else _from_file(file, name, at)
+    content = _found(name, place, (now or datetime.now(UTC)).timestamp())
     return None if content is None or _name(content) != name else _unpacked(content)
 
 
-def _from_folder(folder: Path, name: str, at: float) -> bytes | None:
-    with _said("folder"):
-        return link_folder.get(folder, name, at)
-
-
-def _from_file(file: Path, name: str, at: float) -> bytes | None:
-    with _opened(file) as store:
+def _found(name: str, place: Path | Bucket, at: float) -> bytes | None:
+    if isinstance(place, Bucket):
+        with _said("bucket"):
+            return link_bucket.get(place, name, at)
+    if place.is_dir():
+        with _said("folder"):
+            return link_folder.get(place, name, at)
+    if not place.exists():
+        return None
+    with _opened(place) as store:
         row = store.execute("SELECT content FROM screens WHERE name = ? AND until >= ?", (name, at)).fetchone()
     return None if row is None else row[0]
 

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from views.manifests import MANIFESTS
 from views.state.address import LINK, changed_values, left_out, read_address, to_address, within
 from views.state.inputs import inputs_for, keep_inputs_for
-from views.state.links import KeptLink, KeptScreen, LinkError, days_kept, find, keep, links_file
+from views.state.links import KeptLink, KeptScreen, LinkError, days_kept, find, keep, links_place
 from views.state.rules import whole
 from views.state.selection import Selection, screen
 from views.state.shared import ClassState, ProgramState
@@ -63,11 +63,11 @@ def take_address() -> None:
 
 def _kept_screen(name: str) -> tuple[KeptScreen | None, tuple[str, ...]]:
     """Return the screen of a link, or why there is none."""
-    file = links_file()
-    if not name or file is None:
+    place = links_place()
+    if not name or place is None:
         return None, ("This server keeps no links: what the link leads to is not known here.",) if name else ()
     try:
-        found = find(name, file)
+        found = find(name, place)
     except LinkError as error:
         return None, (f"The link could not be followed: {error}.",)
     if found is None:
@@ -85,15 +85,15 @@ def _take_kept(name: str, kept: KeptScreen, program: ProgramState) -> None:
 
 def keep_screen() -> KeptLink | str:
     """Keep what is selected, the inputs and the opened groups on this server; return its link, or why there is none."""
-    file = links_file()
-    if file is None:
+    place = links_place()
+    if place is None:
         return "this server keeps no links"
     current = selection()
     opened = {page: groups for page in MANIFESTS if (groups := opened_groups(page))}
     values = changed_values(current.changed(room=""))
     try:
         program = current.of(ProgramState)
-        link = keep(KeptScreen(values, opened, inputs_for(program.sample, program.fed)), file)
+        link = keep(KeptScreen(values, opened, inputs_for(program.sample, program.fed)), place)
     except LinkError as error:
         return str(error)
     st.session_state[_LINK] = (link.name, values)

@@ -26,7 +26,7 @@ from views.state.inputs import (
     with_set,
     without_set,
 )
-from views.state.links import LinkError, days_kept, links_file
+from views.state.links import LinkError, days_kept, links_place
 from views.state.rules import whole
 from views.state.session import complain, select, state
 from views.state.shared import LONGEST_NAME, ProgramState
@@ -151,7 +151,13 @@ def _show_set(chosen: ProgramState, source: SourceView, fed: str) -> None:
         if archive is not None:
             words = literal(f"Download {bytes_text(len(archive))}")
             st.download_button(words, archive, f"{file_name(fed)}.npz", key="run.inputs.save", on_click="ignore")
-        if made is not None and archive is not None and not made.content and not made.link and links_file() is not None:
+        if (
+            made is not None
+            and archive is not None
+            and not made.content
+            and not made.link
+            and links_place() is not None
+        ):
             why = literal(f"The address then has these inputs as well: this server keeps them for {days_kept()} days.")
             st.button("Keep", key="run.inputs.keep", help=why, on_click=_keep, args=(made, archive))
         if made is not None:
