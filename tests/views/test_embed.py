@@ -198,6 +198,21 @@ def test_a_page_that_nobody_named_shows_no_view(page: Page, url: str, app_url: s
 
 
 @pytest.mark.browser
+def test_a_view_is_printed_as_one_picture_of_its_size(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(1200, 800)
+    for view, shown in (("graph", "g.node"), ("diff", ".half .ln"), ("stepper", ".registers tr")):
+        page.goto(f"{app_url}/embed?view={view}&sample=relax/mlp.py&time=3")
+        expect(page.locator(shown).first).to_be_visible()
+        page.wait_for_function(
+            "() => [...document.styleSheets].some((sheet) => sheet.cssRules[0] instanceof CSSPageRule)"
+        )
+        printed = page.pdf(prefer_css_page_size=True, print_background=True)
+        # 1200 pixels are 900 points.
+        (size,) = re.findall(rb"/MediaBox \[0 0 (\d+) (\d+)", printed)
+        assert size == (b"900", b"600") or (view == "diff" and size[0] == b"900")
+
+
+@pytest.mark.browser
 def test_a_program_that_cannot_be_read_is_told_in_its_frame(page: Page, url: str, slide: Slide) -> None:
     page.goto(slide(frame_of(f"{url}/embed?view=stepper&sample=errors/none.py")))
     expect(embedded(page).get_by_text("There is no sample")).to_be_visible()
