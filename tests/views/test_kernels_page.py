@@ -2,7 +2,7 @@
 
 import re
 from html import unescape
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -122,6 +122,18 @@ def test_a_kernel_for_a_gpu_is_simulated_where_no_code_is_made_of_it(sample: str
     assert any("launched" in item for item in captions)
     assert any(re.search(r"at least [\d.]+ (us|ns), bound by", item) for item in captions)
     assert bool(app.error) == (sample == "gpu/race.py")
+
+
+def test_what_costs_time_in_a_launch_is_a_table_whose_codes_are_explained() -> None:
+    app = opened("kernels", screen(sample="errors/gp_bank_conflict.py", threads=1))
+    tables = [cast("Any", table.value) for table in app.dataframe]
+    (remark,) = next(table for table in tables if "Remark" in table).to_dict("records")
+    assert (remark["Line"], remark["Code"]) == (18, "GP014")
+    assert remark["Text"].startswith("B[i * 32 + tx] = shared[tx, i]")
+    assert "32-way bank conflict" in remark["Remark"]
+    assert remark["Hint"].startswith("pad the rows")
+    app.button(key="kernels.remarks.GP014").click().run()
+    assert not app.exception
 
 
 @pytest.mark.browser

@@ -10,9 +10,11 @@ from relax_core.engine.debug.requests import SimulateOf
 from relax_core.engine.protocol import Failure, Program
 from relax_core.engine.replies import AccessRow, Simulation
 from relax_core.present.escape import literal, prose, sentence
+from relax_core.present.models import Problem
 from views.pages.kernels.state import KernelsState
 from views.shell.controls.sheet import filled, sheet
 from views.shell.failures import show_failure, show_problems
+from views.shell.guide import offer_paragraph
 from views.shell.navigation import ask_for_page
 from views.state.session import select, state
 from views.worker.connection import ask
@@ -60,7 +62,7 @@ def show_threads(program: Program, why: str = "") -> None:
             )
         if notes:
             with st.expander(literal(f"{plural(len(notes), 'remark')} on what costs time")):
-                show_problems(notes, len(found.problems))
+                _show_remarks(notes, program.text.split("\n"))
         for item in found.written:
             note = f", {item.undefined:,} elements undefined" if item.undefined else ""
             with st.expander(literal(f"{item.name}{note}")):
@@ -73,6 +75,24 @@ def _show_verdict(found: Simulation) -> None:
     say = st.success if found.is_clean else st.error
     say(sentence("Clean" if found.is_clean else "Not clean", found.verdict.partition(": ")[2] or found.verdict))
     st.caption(prose(launched))
+
+
+def _show_remarks(notes: tuple[Problem, ...], lines: list[str]) -> None:
+    """List remarks, and offer what the code of each kind says."""
+    rows = [
+        {
+            "Line": note.line or None,
+            "Text": lines[note.line - 1].strip() if 0 < note.line <= len(lines) else "",
+            "Code": note.code,
+            "Remark": note.message,
+            "Hint": note.hint,
+        }
+        for note in notes
+    ]
+    sheet(filled(rows), key="kernels.remarks", name="remarks", prose=("Remark", "Hint"))
+    with st.container(horizontal=True, gap="xsmall"):
+        for code in dict.fromkeys(note.code for note in notes):
+            offer_paragraph(code, f"kernels.remarks.{code}")
 
 
 def _offer_run(found: Simulation) -> None:
