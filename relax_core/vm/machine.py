@@ -33,6 +33,9 @@ from relax_core.vm.tiers.tier import Tier
 
 _LIMIT_CODES: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019")
 
+_LONG: Final = 2_000
+"""To write so many instructions as Python takes some 0.2 s, twenty times as long as to interpret each of them once."""
+
 TierName = Literal["generated", "explicit"]
 
 
@@ -41,10 +44,11 @@ class Machine(Running):
 
     With `record` the run's trace holds every event; without it only result, output and error. Code is generated for
     a function when it is first called, and kernels are compiled; both are kept between runs. The explicit tier
-    interprets instead, with the same events. `options` are those of the kernels if no `engine` is given. `on_output`
-    is called with every line as it is printed. With `poisons_memory` the bytes of a tensor in a storage are `POISON`
-    when it is made, whatever lay there; such a run is interpreted, and so is one with `stand_ins`, which answer for
-    packed functions. Not to be used by two threads at once, but for `cancel`.
+    interprets instead, with the same events; so does the first run of a long function of a program that runs nothing
+    twice. `options` are those of the kernels if no `engine` is given. `on_output` is called with every line as it is
+    printed. With `poisons_memory` the bytes of a tensor in a storage are `POISON` when it is made, whatever lay there;
+    such a run is interpreted, and so is one with `stand_ins`, which answer for packed functions. Not to be used by two
+    threads at once, but for `cancel`.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Machine(Running):
         self.watchdog = self.calls.watchdog
         self.is_unchanged = False
         self._tiers: dict[bool, Tier] = {}
+        self._interpreted: set[int] = set()
         self._reset()
 
     def _tier(self) -> Tier:
@@ -192,13 +197,23 @@ class Machine(Running):
             index = self._entries.get(entry)
             if index is None:
                 self._no_entry(entry)
-            value = self._start(index, args, FROM_HOST)
+            is_first = self._is_first_of_long(index)
+            value = self.interpreter.start(index, args, FROM_HOST) if is_first else self._start(index, args, FROM_HOST)
             # What a run records or prints must be reset before the next one.
             self.is_unchanged = not (self._is_recording or self.output)
             return value
         finally:
             watchdog.is_watching = False
             self.is_cancelled = False
+
+    def _is_first_of_long(self, function: int) -> bool:
+        """Tell whether a function is run for the first time that takes longer to write as Python than to interpret."""
+        entry = self.executable.functions[function]
+        is_long = entry.end - entry.start >= _LONG
+        if not is_long or function in self._interpreted or not self.executable.runs_each_once:
+            return False
+        self._interpreted.add(function)
+        return True
 
     def ended(self, failure: Exception, base: Base) -> Value:
         """Return the result of a call of generated code that ended by an error, if the explicit tier came to one.

@@ -50,6 +50,29 @@ def test_a_failing_sample_fails_alike(name: str, engine: Engine) -> None:
     same(sample(f"errors/{name}.py"), FAILING[name], limits=limits, engine=engine)
 
 
+def test_a_long_function_that_runs_nothing_twice_is_interpreted_once_and_then_generated(engine: Engine) -> None:
+    length = 800
+    lines = "".join(f"        x{at + 1} = R.add(x{at}, x{at - at % 7})\n" for at in range(length))
+    text = f"""
+@I.ir_module
+class M:
+    @R.function
+    def main(x0: R.Tensor((2,), "float32")):
+{lines}        return x{length}
+"""
+    executable = executable_of(text)
+    args = (np.ones(2, "float32"),)
+    same(executable, args, engine=engine)
+    machine = Machine(executable, engine=engine)
+    first = machine.run("main", entry_arguments(executable, "main", args))
+    assert not machine.tier.functions
+    second = machine.run("main", entry_arguments(executable, "main", args))
+    assert [*machine.tier.functions] == [executable.index_of["main"]]
+    assert len(first) > 2_000
+    assert (first.pcs.tolist(), first.outcome) == (second.pcs.tolist(), "returned")
+    np.testing.assert_array_equal(first.result, second.result)
+
+
 @pytest.mark.parametrize("events", [0, 1, 2, 7, 8, 30, 31, 32, 33, 34, 35, 61, 100, 177, 2913, 2914])
 def test_fib_stops_alike_after_any_number_of_events(events: int, engine: Engine) -> None:
     same(sample("relax/fib.py"), (np.array(10),), limits=Limits(events=events), engine=engine)

@@ -5,6 +5,7 @@ computes is written as an expression: where it is read if that is once, else int
 when the explicit tier takes over, or when somebody looks at it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import not_
@@ -288,7 +289,8 @@ def unboxed_heap(body: Body, names: Names) -> UnboxedHeap | None:
         writes += used[1]
     if not isinstance(size, Immediate) or len({*writes}) != len(writes):
         return None
-    return UnboxedHeap(body, names, index, size.value, frozenset(slot for slot in reads if reads.count(slot) == 1))
+    read_once = frozenset(slot for slot, count in Counter(reads).items() if count == 1)
+    return UnboxedHeap(body, names, index, size.value, read_once)
 
 
 def _uses(body: Body, pc: int, index: int, names: Names) -> tuple[list[int], list[int]] | None:
