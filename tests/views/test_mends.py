@@ -19,6 +19,11 @@ def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
     z = R.multipli(w, w)
     return z
 """
+BOTH = """(mends) => {
+  const trees = [...document.querySelectorAll("*")].flatMap((node) => node.shadowRoot ?? []);
+  const links = () => trees.flatMap((tree) => [...tree.querySelectorAll("[data-mend]")]);
+  for (const mend of mends) links().find((link) => link.dataset.mend.startsWith(mend)).click();
+}"""
 
 
 @pytest.mark.browser
@@ -42,8 +47,11 @@ def test_all_errors_that_know_their_mend_are_mended_at_once(
     expect(text).to_contain_text("R.nn.softmox(x)")
     expect(text).to_contain_text("R.multipli(w, w)")
     expect(every).to_be_visible()
-    page.get_by_role("button", name="Replace with R.multiply").click()
+    # Two clicks before the answer to the first: the other mend stands a line lower by then.
+    page.evaluate(BOTH, ["k = T.int64()", "R.multiply"])
     expect(text).to_contain_text("R.multiply(w, w)")
+    expect(text).to_contain_text("k = T.int64()")
     expect(text).to_contain_text("R.nn.softmox(x)")
-    expect(page.get_by_role("button", name="Declare k")).to_be_visible()
-    expect(every).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^(Declare|Replace|Fix)"))).to_have_count(1)
+    page.get_by_role("button", name="Replace with R.nn.softmax").click()
+    expect(page.get_by_text("Well-formed")).to_be_visible()

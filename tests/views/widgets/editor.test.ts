@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ChangeSet, Text } from "@codemirror/state";
 import type { Mend, Problem } from "#generated/models";
 import { endOfBlock } from "../../../views/widgets/editor/folding";
 import { mendsOf } from "../../../views/widgets/editor/places";
+import { Since } from "../../../views/widgets/editor/since";
 import { indentAfter, replacement, withLineFeeds } from "../../../views/widgets/editor/text_view";
 
 const TEXT = ["def f():", "    if x:", "        y", "", "    z", "", "g"];
@@ -59,4 +61,21 @@ test("errors that know their mend are mended in the order of the text, of two th
     mendsOf(problems).map((item) => item.text),
     ["2:5", "2:9", "5:1", "7:9", "n = T.int64()", "m = T.int64()"],
   );
+});
+
+test("a mend is written where its place is by now, and not where something was written since", () => {
+  const since = new Since();
+  const doc = Text.of(["a = bb", "c = dd", "e = ff"]);
+  const mend = (line: number): Mend => ({ text: "x", title: "", line, column: 5, end_line: line, end_column: 7 });
+  since.mark(doc);
+  assert.deepEqual(since.placeOf(doc.toString(), mend(2)), { from: 11, to: 13, insert: "x" });
+  const changes = ChangeSet.of([{ from: 4, to: 6, insert: "longer" }], doc.length);
+  since.add(changes);
+  const later = changes.apply(doc);
+  since.mark(later);
+  assert.equal(since.placeOf(doc.toString(), mend(1)), null);
+  assert.deepEqual(since.placeOf(doc.toString(), mend(2)), { from: 15, to: 17, insert: "x" });
+  since.add(ChangeSet.of([{ from: 0, insert: "n = 1\n" }], later.length));
+  assert.deepEqual(since.placeOf(later.toString(), mend(3)), { from: 28, to: 30, insert: "x" });
+  assert.equal(since.placeOf("another text", mend(1)), undefined);
 });

@@ -67,7 +67,8 @@ class Editor {
     this.text.setLanguage(model.language);
     if (isFirst) this.text.write(model.text, true);
     this.root.dataset.problems = String(model.problems.length);
-    this.problems.show(model.problems);
+    if (this.placed) this.text.mark();
+    this.drawProblems(model);
     this.drawMarks();
   }
 
@@ -77,6 +78,8 @@ class Editor {
     if (take("text") !== undefined && !text.shows(model.text)) {
       this.reportText.cancel();
       text.write(model.text, false);
+      text.mark();
+      this.drawProblems(model);
       this.drawMarks();
     }
     text.setReadonly(props.is_readonly);
@@ -104,6 +107,7 @@ class Editor {
   }
 
   private report(action: Omit<EditorAction, "text" | "node">): void {
+    this.text.mark();
     this.tell({ text: this.text.text, node: this.selected, ...action });
   }
 
@@ -138,11 +142,19 @@ class Editor {
     this.selectAtCaret();
   }
 
-  // Places are those of the text that Python has seen: of another one nothing is replaced, and the answer is on its way.
+  // Places are those of the text that Python has seen, and what was written since may have moved them.
   private mend(mends: readonly Mend[]): void {
-    if (!this.placed || this.text.isReadonly) return;
-    this.text.replace(mends);
+    const { model, text } = this;
+    const places = mends.flatMap((item) => (model && text.placeOfMend(model.text, item)) ?? []);
+    if (!model || !places.length || text.isReadonly) return;
+    text.replace(places);
     this.submit();
+    this.drawProblems(model);
+  }
+
+  // What was just mended is no problem any more: the answer that says so is on its way.
+  private drawProblems({ problems, text }: Code): void {
+    this.problems.show(problems.filter(({ mend }) => !mend || this.text.placeOfMend(text, mend) !== null));
   }
 
   private showNode(node: string): void {

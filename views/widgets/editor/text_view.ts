@@ -23,11 +23,12 @@ import {
 } from "@codemirror/view";
 import type { Code, Mend } from "#generated/models";
 import { el, nodes, treeOf } from "#shared/dom";
-import { columnOf, unitOf } from "#shared/values";
+import { columnOf } from "#shared/values";
 import { foldedParameters, folding, foldParameters, foldsIndented } from "./folding";
 import { languageOf, TAG_CLASSES } from "./grammar";
 import { marking, problemsOn } from "./marks";
 import { problemTip } from "./problems";
+import { offsetIn, type Replacement, Since } from "./since";
 import { theme } from "./theme";
 
 /** What the text asks of the component. */
@@ -38,13 +39,6 @@ export interface Asks {
   readonly onCaret: () => void;
   readonly onSubmit: () => void;
   readonly onDrop: (file: File) => void;
-}
-
-/** The part of a text that another one replaces: from, to, and what stands there then. */
-export interface Replacement {
-  readonly from: number;
-  readonly to: number;
-  readonly insert: string;
 }
 
 const INDENT = "    ";
@@ -75,6 +69,7 @@ export class TextView {
   readonly view: EditorView;
   private readonly language = new Compartment();
   private readonly access = new Compartment();
+  private readonly since = new Since();
   private shown: Code["language"] = "plain";
   private compared: { readonly doc: Text; readonly text: string; readonly isSame: boolean } | undefined;
 
@@ -194,17 +189,21 @@ export class TextView {
     });
   }
 
+  /** Python is sent the text that is shown, or has sent it. */
+  mark(): void {
+    this.since.mark(this.view.state.doc);
+  }
+
+  /** What a mend of a text replaces by now; null where something was written since, undefined if it was not marked. */
+  placeOfMend(text: string, mend: Mend): Replacement | null | undefined {
+    return this.since.placeOf(withLineFeeds(text), mend);
+  }
+
   /** Writes mends, which are ordered and apart, as one step of the user. */
-  replace(mends: readonly Mend[]): void {
-    const changes = this.view.state.changes(
-      mends.map((item) => ({
-        from: this.placeOf(item.line, item.column),
-        to: this.placeOf(item.end_line, item.end_column),
-        insert: item.text,
-      })),
-    );
+  replace(mends: readonly Replacement[]): void {
+    const changes = this.view.state.changes(mends);
     const [first] = mends;
-    const caret = first ? changes.mapPos(this.placeOf(first.end_line, first.end_column), 1) : 0;
+    const caret = first ? changes.mapPos(first.to, 1) : 0;
     this.view.dispatch({
       changes,
       selection: { anchor: caret },
@@ -222,8 +221,7 @@ export class TextView {
   }
 
   placeOf(line: number, column: number): number {
-    const found = this.view.state.doc.line(Math.min(Math.max(1, line), this.lineCount));
-    return found.from + unitOf(found.text, column || 1);
+    return offsetIn(this.view.state.doc, line, column);
   }
 
   goTo(line: number, column: number): void {
@@ -244,6 +242,7 @@ export class TextView {
 
   private onUpdate(update: ViewUpdate): void {
     const isUsers = update.transactions.some((item) => item.annotation(Transaction.userEvent) !== undefined);
+    if (update.docChanged) this.since.add(update.changes);
     if (update.docChanged && isUsers) this.asks.onChange();
     if (update.selectionSet && update.transactions.some((item) => item.isUserEvent("select"))) this.asks.onCaret();
   }
