@@ -8,7 +8,7 @@ stops only where it holds.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ import numpy.typing as npt
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.condition import Condition
-from relax_core.vm.recording.trace import Ints, Trace
-from relax_core.vm.recording.written_times import times_written
+from relax_core.vm.recording.recorder import Ints
+from relax_core.vm.recording.trace import Trace
+from relax_core.vm.recording.written_times import nearest_written, times_written
 
 By = Literal["instruction", "binding"]
 
@@ -69,6 +70,7 @@ class StepCommand:
 
 
 _ANY = 1 << 62
+_STOPS_AT_A_TIME = 8192
 INTO, OVER, OUT = (StepCommand(is_forward=True, deeper=deeper) for deeper in (_ANY, 0, -1))
 BACK, BACK_OVER, BACK_OUT = (StepCommand(is_forward=False, deeper=deeper) for deeper in (_ANY, 0, -1))
 
@@ -113,7 +115,7 @@ def destinations(trace: Trace, times: range, by: By, steps: Sequence[StepCommand
     Stops that the walk over `times` has passed are kept as a staircase (a monotonic stack): a farther stop only matters
     if it is less deep than every nearer one.
     """
-    stops = np.arange(len(trace)) if by == "instruction" else np.flatnonzero(trace.lines.starts_binding[trace.pcs])
+    stops = np.arange(len(trace)) if by == "instruction" else trace.binding_starts
     found: dict[StepCommand, list[int]] = {}
     for is_forward in (True, False):
         wanted = tuple(step for step in steps if step.is_forward is is_forward)
@@ -131,7 +133,8 @@ def _walk(trace: Trace, stops: Ints, times: range, steps: Sequence[StepCommand])
     # Where a step leads that finds no stop: it is farther than all of them, and no frame is so little deep.
     stair_depths.insert(0, -2)
     stair_stops.insert(0, len(trace) if is_forward else 0)
-    is_stop = frozenset(stops[np.isin(stops, times)].tolist())
+    first, last = np.searchsorted(stops, (min(times), max(times) + 1))
+    is_stop = frozenset(stops[first:last].tolist())
     columns: tuple[list[int], ...] = tuple([] for _ in steps)
     deeper = tuple(step.deeper for step in steps)
     for at, depth in zip(times, _depths(trace, times), strict=True):
@@ -148,23 +151,38 @@ def _walk(trace: Trace, stops: Ints, times: range, steps: Sequence[StepCommand])
 
 def _staircase(trace: Trace, stops: Ints) -> tuple[list[int], list[int]]:
     """Return those of `stops`, nearest first, that are less deep than every nearer one; farthest first."""
-    depths = trace.depths[stops]
-    is_new = np.ones(len(stops), np.bool_)
-    is_new[1:] = depths[1:] < np.minimum.accumulate(depths)[:-1]
-    return depths[is_new][::-1].tolist(), stops[is_new][::-1].tolist()
+    found_depths: list[int] = []
+    found_stops: list[int] = []
+    for start in range(0, len(stops), _STOPS_AT_A_TIME):
+        some = stops[start : start + _STOPS_AT_A_TIME]
+        depths = trace.depths[some]
+        nearer = found_depths[-1] if found_depths else _ANY
+        if depths.min() < nearer:
+            is_new = depths < np.minimum.accumulate(np.append(nearer, depths))[:-1]
+            found_depths += depths[is_new].tolist()
+            found_stops += some[is_new].tolist()
+        if found_depths[-1] == 0:
+            break
+    return found_depths[::-1], found_stops[::-1]
 
 
 def _depths(trace: Trace, times: range) -> list[int]:
     """Return the depth of the frame that runs at each time, 0 behind the last return."""
     frame = trace.frame_at(len(trace))
     last = 0 if frame is None else trace.frames[frame].depth
-    return np.append(trace.depths, last)[times].tolist()
+    inside = trace.depths[min(times) : max(times) + 1].tolist()
+    found = inside if len(inside) == len(times) else [*inside, last]
+    return found if times.step > 0 else found[::-1]
 
 
 def run_to(trace: Trace, at: int, breakpoints: Iterable[Breakpoint]) -> int:
     """Continue to the next breakpoint behind `at`, or to the end."""
     found = len(trace)
     for breakpoint in breakpoints:
+        if _is_plain_write(breakpoint, trace):
+            nearest = nearest_written(trace, breakpoint.function, breakpoint.register, at, is_back=False)
+            found = found if nearest is None else min(found, nearest)
+            continue
         times = places_met(trace, breakpoint)
         start = int(np.searchsorted(times, at, side="right"))
         end = int(np.searchsorted(times, found))
@@ -176,12 +194,21 @@ def run_back_to(trace: Trace, at: int, breakpoints: Iterable[Breakpoint]) -> int
     """Continue backwards to the nearest breakpoint before `at`, or to the start."""
     found = 0
     for breakpoint in breakpoints:
+        if _is_plain_write(breakpoint, trace):
+            nearest = nearest_written(trace, breakpoint.function, breakpoint.register, at, is_back=True)
+            found = found if nearest is None else max(found, nearest)
+            continue
         times = places_met(trace, breakpoint)
         start = int(np.searchsorted(times, found, side="right"))
         end = int(np.searchsorted(times, at))
         before = _hits(trace, breakpoint, times, range(end - 1, start - 1, -1))
         found = next((hit.time for hit in before if hit.stops), found)
     return found
+
+
+def _is_plain_write(breakpoint: Breakpoint, trace: Trace) -> TypeGuard[WriteBreakpoint]:
+    """Tell whether the nearest write alone can be looked for: of a condition all hits are counted."""
+    return isinstance(breakpoint, WriteBreakpoint) and breakpoint.condition is None and trace.is_read_by_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ def test_frames_are_those_of_the_time() -> None:
     assert stacks == [[(0, 0)], [(0, 0), (1, 2)], [(0, 0), (1, 3)], [(0, 1)], []]
     assert registers(trace, 3, 0) == (7, 7)
     assert registers(trace, 1, 1) == (7, UNWRITTEN)
-    assert [(span.start, span.end, span.depth) for span in trace.call_spans()] == [(0, 4, 0), (0, 3, 1)]
+    starts, ends = trace.frame_spans
+    assert (starts.tolist(), ends.tolist(), trace.frame_depths.tolist()) == ([0, 0], [4, 3], [0, 1])
 
 
 def test_a_frame_tells_through_which_register_it_was_called() -> None:

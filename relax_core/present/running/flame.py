@@ -1,5 +1,7 @@
 """Calls on the time axis."""
 
+import numpy as np
+
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.present.running.now import short_name
 from relax_core.present.running.run_models import FlameSpan
@@ -15,15 +17,17 @@ _INVOKED = "cat3"
 def flame_spans(trace: Trace) -> tuple[FlameSpan, ...]:
     """Return the calls of a run in the order of their start, cut to the longest."""
     executable = trace.executable
+    starts, ends = trace.frame_spans
+    longest = np.argsort(starts - ends, kind="stable")[:_SPAN_LIMIT].tolist()
     spans = [
         FlameSpan(
-            executable.functions[call.function].name,
-            call.start,
-            call.end,
-            call.depth,
-            _INVOKED if through(trace, call.frame) >= 0 else "",
+            executable.functions[trace.frame_functions[frame]].name,
+            int(starts[frame]),
+            int(ends[frame]),
+            int(trace.frame_depths[frame]),
+            _INVOKED if through(trace, frame) >= 0 else "",
         )
-        for call in trace.call_spans()
+        for frame in sorted(longest)
     ]
     if len(trace) <= _SHORT_RUN:
         spans += _leaves(trace)

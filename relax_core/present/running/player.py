@@ -15,12 +15,14 @@ from relax_core.present.running.run_models import Event, Frame, Pop, Push, Write
 from relax_core.present.running.values import SHOWN_LEVELS, Values
 from relax_core.vm.objects.nested import memories_near
 from relax_core.vm.objects.values import UNWRITTEN, AdtValue, Closure, RefValue
-from relax_core.vm.recording.trace import Trace
+from relax_core.vm.recording.trace import FrameState, Trace
 
 _WHOLE = 1_000
 """In a frame with more registers than this, only so many of those written before the window are shown whole."""
 _OLDER_FRAMES = 16
 """Of the frames below everything that runs in a window, so many come with their registers."""
+_OLDER_REGISTERS = 400
+"""And no more of them than have so many registers together."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ class Player:
         self._trace = trace
         self._values = values
         self._place_of_function = shown
-        self._changes = trace.memory_changes()
+        self._changes = trace.memory_changes(window)
         self._stack: list[_Live] = []
         self._depth_of: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -70,10 +72,11 @@ class Player:
     def initial_frames(self) -> Iterator[Frame]:
         """Yield the stack at the start of the window; frames far below come without registers."""
         trace, at = self._trace, self._first
-        for state in trace.frames_at(at):
+        stack = trace.frames_at(at)
+        first_near = self._first_near(stack)
+        for place, state in enumerate(stack):
             entry = trace.executable.functions[state.function]
-            is_far = state.depth < self._least_depth - _OLDER_FRAMES
-            raw = [] if is_far else list(trace.raw_registers_at(at, state.frame))
+            raw = [] if place < first_near else list(trace.raw_registers_at(at, state.frame))
             live = _Live(state.frame, entry.name, [UNWRITTEN] * len(raw), [-1] * len(raw))
             self._push(live)
             near = self._near(state.frame, len(raw))
@@ -82,6 +85,16 @@ class Player:
             line = int(trace.lines.line_of[state.pc]) if state.pc >= 0 else 0
             place = self._place_of_function[state.function]
             yield Frame(place, state.pc, line, tuple(live.shown), self._through(state.through))
+
+    def _first_near(self, stack: tuple[FrameState, ...]) -> int:
+        """Return the place of the first frame that comes with its registers."""
+        functions, left = self._trace.executable.functions, _OLDER_REGISTERS
+        for place in range(len(stack) - 1, -1, -1):
+            if stack[place].depth < self._least_depth:
+                left -= functions[stack[place].function].register_count
+                if left < 0 or stack[place].depth < self._least_depth - _OLDER_FRAMES:
+                    return place + 1
+        return 0
 
     def _near(self, frame: int, count: int) -> frozenset[int] | range:
         """Return the registers of a frame that are shown whole: the last ones written, and those it reads.

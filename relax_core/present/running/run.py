@@ -39,8 +39,8 @@ from relax_core.vm.objects.values import describe
 from relax_core.vm.recording.copies import copies_of
 from relax_core.vm.recording.trace import Trace
 
-WINDOW = 2_000
-_MARGIN = 500
+WINDOW = 1_000
+_MARGIN = 250
 _LINES_SHOWN = 20_000
 
 
@@ -75,7 +75,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
     player = Player(trace, values, shown, range(first, last))
     frames = tuple(player.initial_frames())
     events = tuple(player.event(at) for at in range(first, last))
-    before = np.unique(trace.pcs[:first])
+    before = trace.executed_before(first)
     lines = trace.lines.line_of
     stop = trace.pc_at(len(trace)) if trace.error is not None else None
     return Run(
@@ -94,7 +94,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         flame_spans(trace),
         tuple(OutputLine(item.time, item.text, int(lines[item.pc])) for item in trace.output),
         tuple(sorted({int(lines[pc]) for pc in before} - {0})),
-        tuple(int(pc) for pc in before),
+        before,
         trace.outcome,
         _ending(trace),
         problem_of(trace.error) if trace.error is not None else None,

@@ -58,7 +58,6 @@ class Values:
         self._kept: list[Any] = []
         self._devices = [str(device) for device in device_table(trace.executable.module)] or [str(HOST)]
         self._birth_of: dict[int, tuple[int, tuple[str, ...]]] = {}
-        self._changes = trace.change_events
 
     def note_birth(self, closure: ClosureValue, time: int, where: Where) -> None:
         """Remember when `closure` was made and which registers held its captures then."""
@@ -94,12 +93,7 @@ class Values:
 
     def _version(self, raw: Any, time: int) -> tuple[int, ...]:
         """Count for each tensor in `raw` the changes of its memory before `time`."""
-        if not self._changes:
-            return ()
-        return tuple(
-            bisect_right(self._changes[root], time - 1) if root in self._changes else 0
-            for root in memories_near(raw, SHOWN_LEVELS)
-        )
+        return tuple(bisect_right(self._trace.changes_of(root), time - 1) for root in memories_near(raw, SHOWN_LEVELS))
 
     def _add(self, raw: Any, time: int, depth: int) -> int:
         return self._put(self._model(raw, time, depth))

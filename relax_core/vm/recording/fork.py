@@ -128,11 +128,12 @@ def fork(trace: Trace, at: int, recorder: Recorder, written: WrittenBytes | None
     Raises:
         RunError: VM050, the run cannot go on from there.
     """
+    # Before anything is taken out of it: the values of a run that is read by parts are others afterwards.
+    old = trace.recorder
     stack = stack_at(trace, at)
     registers = tuple(trace.raw_registers_at(at, state.frame) for state in stack)
     _check_kept(trace, at, stack, registers)
     copies = _Copies(trace, at, registers)
-    old = trace.recorder
     frames = tuple(frame for frame in old.frames if frame.enter < at)
     injections = tuple(item for item in old.injections if item.time <= at)
     past = (

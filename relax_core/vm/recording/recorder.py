@@ -3,11 +3,12 @@
 from array import array as packed_array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from relax_core.vm.objects.placed import PlacedArray
 from relax_core.vm.objects.values import NOT_KEPT, AdtValue, Array, Closure, Sentinel, Value, fields_of, root_of
@@ -17,6 +18,8 @@ _HEAVY: Final = (np.ndarray, PlacedArray, tuple, Closure)
 
 Before: TypeAlias = "np.ndarray[Any, Any] | Sentinel | None"
 """Bytes, `NOT_KEPT`, or `None` if nothing had been written yet."""
+
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 Intervals: TypeAlias = tuple[tuple[int, int], ...]
 """Byte ranges `[start, stop)` in order, which do not touch each other."""
@@ -142,6 +145,35 @@ class _Region:
                 self.is_lost = True
 
 
+class UnreadLog(Protocol):
+    """A whole run whose values are decoded where somebody looks: columns of all events, and of all calls."""
+
+    pcs: Ints
+    frame_ids: Ints
+    functions: Ints
+    depths: Ints
+    parents: Ints
+    enters: Ints
+    leaves: Ints
+    frames: Sequence[FrameRecord]
+
+    def value(self, event: int) -> Value:
+        """Return what an event wrote, or `NO_WRITE`."""
+        ...
+
+    def writes_of(self, frame: int) -> Iterator[int]:
+        """Yield the events that may write registers of a frame, in order."""
+        ...
+
+    def memory(self, identity: int) -> MemoryLog | None:
+        """Return the log of a memory, by the identity of the array that owns it; `None` if it never changed."""
+        ...
+
+    def memories_of(self, events: Iterable[int]) -> Mapping[int, MemoryLog]:
+        """Return the memories that these events may have changed."""
+        ...
+
+
 @dataclass(slots=True)
 class _Holder:
     """A tuple or closure in the log and how often it is there: what it holds counts once, however deep it is nested."""
@@ -198,7 +230,7 @@ class Recorder:
     """The log, in parallel lists: event `e` was instruction `pcs[e]` in frame `frame_ids[e]`.
 
     `values[e]` is what it wrote to its destination, or `NO_WRITE`; a return writes to its caller's frame. `settle`
-    completes the lists, which generated code fills lazily.
+    completes the lists, which generated code fills lazily; until then `unread` may return the run to be read by parts.
     """
 
     __slots__ = (
@@ -212,6 +244,7 @@ class Recorder:
         "pcs",
         "retained_bytes",
         "settle",
+        "unread",
         "values",
     )
 
@@ -224,9 +257,24 @@ class Recorder:
         self.injections: list[Injection] = []
         self.retained_bytes = 0
         self.settle: Callable[[], None] = _nothing
+        self.unread: Callable[[], UnreadLog | None] = _nothing
         self._retained_limit = retained_limit
         self._holders: dict[int, _Holder] = {}
         self._order: deque[tuple[str, int, Undo | None]] = deque()
+
+    @property
+    def next_event(self) -> int:
+        """The number of the event that is recorded next."""
+        return len(self.pcs)
+
+    @property
+    def retained_limit(self) -> int:
+        """So many bytes of tensors are kept."""
+        return self._retained_limit
+
+    def leave(self, number: int) -> None:
+        """Record that the next event returns from a call."""
+        self.frames[number].leave = self.next_event
 
     def add_frame(self, frame: FrameRecord) -> int:
         """Record a call and return the number of its frame."""
@@ -262,7 +310,7 @@ class Recorder:
 
     def before_write(self, array: Array) -> None:
         """Save the contents of `array` to the undo log: the next event writes to it."""
-        if not self._is_first_write(array, len(self.pcs)):
+        if not self._is_first_write(array, self.next_event):
             self.add_undo(array, _contiguous_bytes(array))
 
     def before_forget(self, array: Array, fill: int) -> None:
@@ -302,16 +350,16 @@ class Recorder:
         An unwritten tensor counts as written.
         """
         if before is None:
-            self._is_first_write(array, len(self.pcs))
+            self._is_first_write(array, self.next_event)
         elif isinstance(before, np.ndarray) and before.tobytes() != array.tobytes():
-            self._is_first_write(array, len(self.pcs))
+            self._is_first_write(array, self.next_event)
             self.add_undo(array, before)
 
     def add_undo(self, array: Array, before: np.ndarray[Any, Any]) -> None:
         """Add to the undo log that `array` held `before` until the next event."""
         memory = self._memory(array)
         start, stop = extent(array, memory.root)
-        undo = Undo(len(self.pcs), start, stop, before)
+        undo = Undo(self.next_event, start, stop, before)
         memory.undos.append(undo)
         self.retained_bytes += before.nbytes
         self._order.append(("undo", 0, undo))

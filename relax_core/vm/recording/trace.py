@@ -1,7 +1,7 @@
 """A recorded run: what every register held at every time, what was printed, and how it ended."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -26,10 +26,9 @@ from relax_core.vm.objects.values import (
 )
 from relax_core.vm.recording.lines import LineTable
 from relax_core.vm.recording.liveness import written
-from relax_core.vm.recording.recorder import NO_WRITE, FrameRecord, Injection, Recorder
+from relax_core.vm.recording.recorder import NO_WRITE, FrameRecord, Injection, Ints, MemoryLog, Recorder, UnreadLog
 from relax_core.vm.recording.written import WrittenBytes
 
-Ints = npt.NDArray[np.int64]
 Outcome = Literal["returned", "error", "limit"]
 
 
@@ -54,17 +53,6 @@ class FrameState:
     pc: int
     depth: int
     through: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallSpan:
-    """A call on the time axis: from the event that enters it to the time after it returned, or the end."""
-
-    frame: int
-    function: int
-    depth: int
-    start: int
-    end: int
 
 
 class Trace:
@@ -107,6 +95,20 @@ class Trace:
         return self._recorder
 
     @property
+    def _unread(self) -> UnreadLog | None:
+        """A long run as long as nobody has asked for complete lists."""
+        return None if "_settled" in self.__dict__ else self._found_unread
+
+    @cached_property
+    def _found_unread(self) -> UnreadLog | None:
+        return self._recorder.unread()
+
+    @property
+    def is_read_by_parts(self) -> bool:
+        """Whether values are decoded where somebody looks: then a tensor changes in the call that made it alone."""
+        return self._unread is not None
+
+    @property
     def recorder(self) -> Recorder:
         """The log with complete lists."""
         return self._settled
@@ -114,7 +116,7 @@ class Trace:
     @cached_property
     def injections(self) -> tuple[Injection, ...]:
         """The values that the host put into registers, in the order of time."""
-        return tuple(self._settled.injections)
+        return () if self._unread is not None else tuple(self._settled.injections)
 
     @cached_property
     def lines(self) -> LineTable:
@@ -124,31 +126,57 @@ class Trace:
     @cached_property
     def pcs(self) -> Ints:
         """The instruction of each event."""
-        return np.asarray(self._settled.pcs, dtype=np.int64)
+        unread = self._unread
+        return np.asarray(self._settled.pcs, dtype=np.int64) if unread is None else unread.pcs
 
     @cached_property
     def frame_ids(self) -> Ints:
         """The number of each event's frame."""
-        return np.asarray(self._settled.frame_ids, dtype=np.int64)
+        unread = self._unread
+        return np.asarray(self._settled.frame_ids, dtype=np.int64) if unread is None else unread.frame_ids
 
-    @cached_property
-    def frames(self) -> tuple[FrameRecord, ...]:
+    @property
+    def frames(self) -> Sequence[FrameRecord]:
         """All calls, in the order of entry."""
-        return tuple(self._settled.frames)
+        unread = self._unread
+        return self._settled.frames if unread is None else unread.frames
+
+    def _frame_column(self, name: Literal["function", "parent", "depth", "enter", "leave"]) -> Ints:
+        unread = self._unread
+        if unread is not None:
+            return getattr(unread, f"{name}s")
+        return np.fromiter((getattr(frame, name) for frame in self.frames), np.int64, len(self.frames))
 
     @cached_property
     def frame_depths(self) -> Ints:
         """The depth of each frame, 0 being the entry function's."""
-        return np.fromiter((frame.depth for frame in self.frames), np.int64, len(self.frames))
+        return self._frame_column("depth")
+
+    @cached_property
+    def frame_functions(self) -> Ints:
+        """The function of each frame, as an index into the function table."""
+        return self._frame_column("function")
+
+    @cached_property
+    def frame_ends(self) -> tuple[Ints, Ints]:
+        """The events that entered each frame and that left it, -1 for none."""
+        return self._frame_column("enter"), self._frame_column("leave")
+
+    @property
+    def frame_spans(self) -> tuple[Ints, Ints]:
+        """From which event to which time each frame runs: until after it returned, or to the end."""
+        enters, leaves = self.frame_ends
+        return np.maximum(enters, 0), np.where(leaves >= 0, leaves + 1, len(self))
+
+    @cached_property
+    def binding_starts(self) -> Ints:
+        """The events at which a binding starts."""
+        return np.flatnonzero(self.lines.starts_binding[self.pcs])
 
     @cached_property
     def depths(self) -> Ints:
         """The depth of each event's frame."""
         return self.frame_depths[self.frame_ids]
-
-    @property
-    def _values(self) -> list[Value]:
-        return self._settled.values
 
     def __len__(self) -> int:
         return len(self.pcs)
@@ -156,7 +184,11 @@ class Trace:
     @property
     def executed_pcs(self) -> tuple[int, ...]:
         """The instructions that were executed at least once."""
-        return tuple(int(pc) for pc in np.unique(self.pcs))
+        return self.executed_before(len(self))
+
+    def executed_before(self, at: int) -> tuple[int, ...]:
+        """Return the instructions that were executed at least once before time `at`."""
+        return tuple(np.flatnonzero(np.bincount(self.pcs[:at])).tolist())
 
     @property
     def stopped_at(self) -> int | None:
@@ -218,7 +250,7 @@ class Trace:
                 registers[item.register] = item.value
             register = self.written_register(event)
             if register is not None:
-                registers[register] = self._values[event]
+                registers[register] = self.written_value(event)
         for item in injected:
             registers[item.register] = item.value
         return tuple(registers)
@@ -248,7 +280,7 @@ class Trace:
                 return value
 
     def _tensor_at(self, value: npt.NDArray[Any], at: int) -> Value:
-        memory = self._settled.memories.get(id(root_of(value)))
+        memory = self._memory(id(root_of(value)))
         if memory is None:
             return value
         past = memory.past(value, at)
@@ -258,7 +290,7 @@ class Trace:
 
     def written_register(self, event: int) -> int | None:
         """Return the register that `event` wrote, in the frame `written_frame(event)`; `None` if it wrote none."""
-        if self._values[event] is NO_WRITE:
+        if self.written_value(event) is NO_WRITE:
             return None
         pc = int(self.pcs[event])
         instruction = self.executable.instructions[pc]
@@ -275,25 +307,42 @@ class Trace:
 
     def written_value(self, event: int) -> Value:
         """Return the object that `event` wrote to its register, a tensor with what it holds at the end of the run."""
-        return self._values[event]
+        unread = self._unread
+        return self._settled.values[event] if unread is None else unread.value(event)
 
-    def memory_changes(self) -> Mapping[int, tuple[ByteRange, ...]]:
+    def memory_changes(self, events: Sequence[int] | None = None) -> Mapping[int, tuple[ByteRange, ...]]:
         """Return for each event that changed something in place the bytes that it may have changed.
 
-        A reference that was written is one byte of its own identity.
+        A reference that was written is one byte of its own identity. Of some `events` there are these at least.
         """
+        unread = self._unread
+        is_part = unread is not None and events is not None
+        if unread is not None and events is not None:
+            memories = unread.memories_of(events)
+        else:
+            memories = self._settled.memories
         found: dict[int, list[ByteRange]] = defaultdict(list)
-        for identity, memory in self._settled.memories.items():
+        for identity, memory in memories.items():
             for undo in memory.undos:
                 found[undo.event].append(ByteRange(identity, undo.start, undo.stop))
-        for reference in self.references():
+        for reference in () if is_part else self.references():
             for event, _ in reference.versions[1:]:
                 found[event].append(ByteRange(id(reference), 0, 1))
         return {event: tuple(ranges) for event, ranges in found.items()}
 
+    def _memory(self, identity: int) -> MemoryLog | None:
+        unread = self._unread
+        return self._settled.memories.get(identity) if unread is None else unread.memory(identity)
+
+    def changes_of(self, identity: int) -> tuple[int, ...]:
+        """Return the events that changed some of a memory in place, or a reference, in order."""
+        if self._unread is None:
+            return self._change_events.get(identity, ())
+        memory = self._memory(identity)
+        return () if memory is None else tuple(sorted({undo.event for undo in memory.undos}))
+
     @cached_property
-    def change_events(self) -> Mapping[int, tuple[int, ...]]:
-        """For each memory, and each reference, the events that changed some of it in place, in order."""
+    def _change_events(self) -> Mapping[int, tuple[int, ...]]:
         found = {key: {undo.event for undo in memory.undos} for key, memory in self._settled.memories.items()}
         for reference in self.references():
             found.setdefault(id(reference), set()).update(event for event, _ in reference.versions[1:])
@@ -301,9 +350,11 @@ class Trace:
 
     def references(self) -> tuple[RefValue, ...]:
         """Return the references that were in a register, or in a tuple there; what they hold is not entered."""
+        if self._unread is not None:
+            return ()
         found: dict[int, RefValue] = {}
         entered: set[int] = set()
-        stack: list[Value] = [*self._values, *(arg for frame in self.frames for arg in frame.args)]
+        stack: list[Value] = [*self._settled.values, *(arg for frame in self.frames for arg in frame.args)]
         while stack:
             item = stack.pop()
             if isinstance(item, RefValue):
@@ -315,6 +366,10 @@ class Trace:
 
     def writes_of(self, frame: int) -> Iterator[int]:
         """Yield the events that may write registers of `frame`, in order."""
+        unread = self._unread
+        if unread is not None:
+            yield from unread.writes_of(frame)
+            return
         order, starts = self._write_index
         for event in order[starts[frame] : starts[frame + 1]]:
             yield int(event)
@@ -324,25 +379,12 @@ class Trace:
         is_return = np.fromiter(
             (isinstance(item, ReturnInstruction) for item in self.executable.instructions), np.bool_
         )
-        parents = np.fromiter((frame.parent for frame in self.frames), np.int64, len(self.frames))
+        parents = self._frame_column("parent")
         targets = self.frame_ids.copy()
         returned = is_return[self.pcs] if len(self.pcs) else np.zeros(0, np.bool_)
         targets[returned] = parents[self.frame_ids[returned]]
         order = np.argsort(targets, kind="stable")
         return order, np.searchsorted(targets[order], np.arange(len(self.frames) + 1))
-
-    def call_spans(self) -> tuple[CallSpan, ...]:
-        """Return every call in the order of entry."""
-        return tuple(
-            CallSpan(
-                number,
-                frame.function,
-                frame.depth,
-                max(frame.enter, 0),
-                frame.leave + 1 if frame.leave >= 0 else len(self),
-            )
-            for number, frame in enumerate(self.frames)
-        )
 
     def is_state(self, value: Value) -> bool:
         """Tell whether a register's content is a state (unwritten, uninitialised, not kept) and not a value."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -93,6 +94,7 @@ class OpenFrame:
 
 
 NO_EVENT: Final = -1
+NOTHING_UNLOGGED: Final[Mapping[int, Value]] = MappingProxyType({})
 _ANNOUNCED: Final = (Effect.WRITE, Effect.SLOTS)
 """What an instruction that did not retire may have changed nonetheless."""
 SLOT_BYTES: Final = 8
@@ -111,8 +113,8 @@ class RawLog:
         self.values: list[Value] = []
         self.open: list[OpenFrame] = []
         self.recorder = recorder
-        self._segments = segments
-        self._arena = arena
+        self.segments = segments
+        self.arena = arena
         # The event that enters the next frame, and whether that call has a destination.
         self._entering = NO_EVENT
         self._has_destination = False
@@ -150,13 +152,13 @@ class RawLog:
             return
         values, at = self.values, 0
         for position, number in enumerate(self.numbers[:count]):
-            segment = self._segments[number]
+            segment = self.segments[number]
             if segment.enters >= 0:
                 args = tuple(values[at : at + segment.param_count])
                 self.enter(segment.enters, args)
                 at += len(args)
             stop = pc if position == count - 1 else None
-            self._retire(segment, at, stop, unlogged)
+            self.retire(segment, at, stop, unlogged)
             at += segment.value_count + segment.is_in_arena
         del self.numbers[:count]
         del values[:at]
@@ -168,7 +170,9 @@ class RawLog:
         record = FrameRecord(function, parent, len(self.open), event, args)
         self.open.append(OpenFrame(self.recorder.add_frame(record), has_destination))
 
-    def _retire(self, segment: Segment, at: int, stop: int | None, unlogged: Mapping[int, Value]) -> None:
+    def retire(
+        self, segment: Segment, at: int, stop: int | None = None, unlogged: Mapping[int, Value] = NOTHING_UNLOGGED
+    ) -> None:
         """Record a segment whose values start at position `at` of the log.
 
         The instruction `stop` did not retire, but may have written to memory.
@@ -177,7 +181,7 @@ class RawLog:
         seen: list[Value] = []
         behind = at + segment.value_count
         # A segment that was interrupted never copied the arena: what it would have logged is still there.
-        arena: Any = self.values[behind] if segment.is_in_arena and behind < len(self.values) else self._arena
+        arena: Any = self.values[behind] if segment.is_in_arena and behind < len(self.values) else self.arena
         for event in segment.events:
             value: Value = NO_WRITE
             if event.pc == stop and event.effect not in _ANNOUNCED:
@@ -208,7 +212,7 @@ class RawLog:
                     seen += [None] * (end - at)
                     at = end
                 case Effect.CALL:
-                    self.expect(len(recorder.pcs), has_destination=event.has_destination)
+                    self.expect(recorder.next_event, has_destination=event.has_destination)
                 case Effect.NOTHING:
                     pass
             if event.pc == stop:
@@ -246,7 +250,7 @@ class RawLog:
 
     def _left(self, frame: OpenFrame, value: Value) -> Value:
         """Record the end of a call, and return the value that its caller's register gets."""
-        self.recorder.frames[frame.number].leave = len(self.recorder.pcs)
+        self.recorder.leave(frame.number)
         self.open.pop()
         return value if frame.has_destination else NO_WRITE
 

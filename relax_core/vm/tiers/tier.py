@@ -30,6 +30,7 @@ from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.segments import Untransposed
 from relax_core.vm.tiers.structure import UnstructuredError
 from relax_core.vm.tiers.unboxed import wrapped
+from relax_core.vm.tiers.unread import can_wait, unread_run
 
 USUAL_DEPTH: Final = 100
 """The call depth that fits Python's default recursion limit; a run that goes deeper raises that limit until it ends."""
@@ -98,13 +99,14 @@ class Tier:
         if self._is_recording and recorder is not None:
             self.log = self.stack.log = RawLog(recorder, self._segments, self._linker.arena)
             recorder.settle = self.log.settle
+            recorder.unread = partial(unread_run, self.log)
             self._namespace["note"] = self.log.numbers.append
             self._namespace["keep"] = self.log.values.extend
             self._namespace["put"] = self.log.values.append
 
     def settle(self) -> None:
-        """Decode what is logged; the segment that runs is left for later."""
-        if self.log is not None:
+        """Decode what is logged; the segment that runs is left for later, as is a long log of few bytes of tensors."""
+        if self.log is not None and not can_wait(self.log):
             self.log.settle_finished()
 
     def start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
