@@ -8,6 +8,16 @@ from playwright.sync_api import expect
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible
 
+PLACE_OF = """(line, words) => {
+  const node = [...line.childNodes].find((item) => item.textContent.includes(words)) ?? line;
+  const text = node.firstChild ?? node;
+  const range = document.createRange();
+  range.setStart(text, text.textContent.indexOf(words));
+  range.setEnd(text, text.textContent.indexOf(words) + 1);
+  const { left, top, width, height } = range.getBoundingClientRect();
+  return [left + width / 2, top + height / 2];
+}"""
+
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("mode", "width"), [("light", 1440), ("dark", 760)])

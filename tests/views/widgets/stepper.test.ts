@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
 import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
 import { dimensionsOf } from "../../../views/pages/run/stepper/dimensions";
+import { meantBy, nameAt } from "../../../views/pages/run/stepper/hover";
 import { instructionTokens, namesIn } from "../../../views/pages/run/stepper/instructions";
 import { marksOf } from "../../../views/pages/run/stepper/marks";
 import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
@@ -322,4 +323,30 @@ test("registers come in groups: of the step, new ones, live ones, the rest", () 
   );
   assert.deepEqual(changed?.[1], many.slice(70));
   assert.deepEqual(live?.[1], many.slice(0, 70));
+});
+
+test("a name of the source means what was bound last before its line, in the newest frame that has it", () => {
+  const register = (variable: string, line: number) =>
+    ({ name: "", variable, type: "", line, node: "", is_parameter: false, is_hidden: false }) as const;
+  const outer = { name: "main", line: 2, registers: [register("x", 2), register("y", 4), register("y", 6)] };
+  const inner = { name: "f", line: 10, registers: [register("x", 10)] };
+  const functions = [outer, inner].map((item) => ({ ...item, dimensions: [] }));
+  const frame = (number: number) => ({
+    function: number,
+    pc: 0,
+    line: 0,
+    registers: [],
+    times: [],
+    through: "",
+    notes: [],
+  });
+  const [older, newer] = [frame(0), frame(1)];
+  const run = recorded({ functions });
+  assert.deepEqual(meantBy(run, [older, newer], "x", 11), [newer, 0]);
+  assert.deepEqual(meantBy(run, [older, newer], "x", 5), [older, 0]);
+  assert.deepEqual(meantBy(run, [older, newer], "y", 5), [older, 1]);
+  assert.deepEqual(meantBy(run, [older], "y", 6), [older, 2]);
+  assert.equal(meantBy(run, [older], "z", 6), undefined);
+  const names = [0, 2, 3, 4, 6, 7, 9].map((at) => nameAt("lv1 = R.add", at));
+  assert.deepEqual(names, ["lv1", "lv1", "", "", "R", "", "add"]);
 });

@@ -10,6 +10,7 @@ import { laterOrOnLeaving } from "#shared/leaving";
 import { severitySign } from "#shared/marks";
 import { component, type Take, type Tell } from "#shared/mount";
 import { shareSelection } from "#shared/selection";
+import { ValueTip } from "./hover";
 import { instructionTokens, namesIn } from "./instructions";
 import { Listing } from "./listing";
 import { chipOf, marksOf } from "./marks";
@@ -46,6 +47,7 @@ class Stepper {
   private readonly timeline: Timeline;
   private readonly memory: Memory;
   private readonly tensor: TensorPane;
+  private readonly tip: ValueTip;
   private readonly sync = laterOrOnLeaving(SYNC_DELAY, () => this.report("state"));
   private stepping: Stepping | undefined;
   private props: StepperProps | undefined;
@@ -102,6 +104,7 @@ class Stepper {
       this.strip,
     );
     root.append(el("div", { class: "split" }, left, this.side.element));
+    this.tip = new ValueTip(root, sourceBox, () => this.stepping);
     onKeys("stepper", root, (event) => this.onKey(event));
     this.strip.addEventListener("keydown", (event) => this.onSliderKey(event));
   }
@@ -252,6 +255,7 @@ class Stepper {
     if (!stepping || !props) return;
     const { frames, at, run } = stepping;
     const top = frames.at(-1);
+    this.tip.hide();
     this.markLines(stepping, frames);
     this.drawNow(stepping);
     this.side.draw(stepping, frames, isFlashing);
