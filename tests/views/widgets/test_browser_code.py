@@ -4,6 +4,7 @@ Where Node.js and the packages of `npm ci` are, the components are built anew an
 machine the digest of the sources that each built file opens with is compared, which everyone can compute.
 """
 
+import gzip
 import hashlib
 import json
 import re
@@ -73,6 +74,12 @@ def test_a_change_of_any_source_is_seen_without_a_build() -> None:
     assert {"stepper/index.ts", "stepper/style.css", "shared/mount.ts", "shared/base.css"} <= names
     assert {"generated/theme.ts", "stepper/memory_rows.ts"} <= names
     assert not any(name.startswith("graph/") or name == "generated/models.ts" for name in names)
+
+
+def test_the_scripts_of_the_first_page_are_light() -> None:
+    """Of which docs/dependencies.md says how many bytes they have, compressed; Streamlit's own come besides."""
+    shown = ("editor", "graph", "inspector", "palette")
+    assert sum(len(gzip.compress(static_file(name).read_bytes(), 9)) for name in shown) < 200_000
 
 
 @pytest.mark.parametrize("name", ["models.ts", "theme.ts"])
