@@ -253,6 +253,7 @@ def short_link(page: Page) -> str:
     open_popover(page.get_by_role("button", name="Share"))
     page.get_by_role("button", name="Short link").click()
     expect(page.get_by_text("This server keeps the screen until")).to_be_visible()
+    expect(page.get_by_test_id("stImage").get_by_role("img")).to_be_visible()
     return page.locator("code").filter(has_text="?link=").inner_text().strip()
 
 

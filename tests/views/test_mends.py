@@ -55,3 +55,4 @@ def test_all_errors_that_know_their_mend_are_mended_at_once(
     expect(page.get_by_role("button", name=re.compile("^(Declare|Replace|Fix)"))).to_have_count(1)
     page.get_by_role("button", name="Replace with R.nn.softmax").click()
     expect(page.get_by_text("Well-formed")).to_be_visible()
+    expect(page.get_by_text("printed and read back: equal")).to_have_count(1)
