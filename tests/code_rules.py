@@ -148,6 +148,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("_torch", _INSTALLED),
         ),
         "relax_core/vm/objects/values.py": (("item_bytes", _PURE),),
+        "views/state/address.py": (("_packed", _PURE),),
     }
 )
 

@@ -37,7 +37,8 @@ def changed_program() -> Program:
 def changes_made() -> tuple[ChangeAt, ...]:
     """Read the changes of an address; those of another program are dropped, as are those behind a file that is gone."""
     known, *parts = state(RunState).changes.split(";")
-    if known != digest(given_program()):
+    # Without changes, as nearly always, the digest of a long text is not made, which every run of the script would.
+    if not parts or known != digest(given_program()):
         return ()
     found: list[ChangeAt] = []
     for part in parts:
