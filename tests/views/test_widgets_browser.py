@@ -311,6 +311,18 @@ def test_the_editor_shows_types_and_leads_to_definitions(page: Page, harness_url
     assert line is not None
     page.mouse.move(line["x"] + 4 + 6.92 * 40, line["y"] + 9)
     expect(root.locator(".cm-tooltip-hover")).to_contain_text("gv0: (m, k) f32")
+    page.keyboard.press("F2")
+    name = root.get_by_label("New name of gv0")
+    expect(name).to_be_focused()
+    name.fill("1st")
+    name.press("Enter")
+    expect(root.get_by_text("This is no name.")).to_be_visible()
+    name.fill("first")
+    name.press("Enter")
+    assert "gv0" not in editor.text()
+    assert editor.text().count("first") > 1
+    page.keyboard.press("Control+z")
+    assert "first" not in editor.text()
 
 
 def test_a_mend_that_is_known_is_one_click(page: Page, harness_url: str) -> None:

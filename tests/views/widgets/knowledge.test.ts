@@ -13,6 +13,7 @@ import {
   termOf,
   wordAt,
 } from "../../../views/widgets/editor/knowledge";
+import { occurrencesOf, refusalOf } from "../../../views/widgets/editor/rename";
 
 const term = (name: string, kind: Term["kind"], keywords: readonly string[] = []): Term => ({
   name,
@@ -119,4 +120,48 @@ test("parameters of Relay have their defaults behind the sign of equality", () =
   const known: Known = { ...RELAY, terms: [{ ...term("nn.softmax", "operator"), signature }] };
   assert.equal(signatureAt(known, "nn.softmax(%x, axis=")?.active, 1);
   assert.equal(signatureAt({ ...known, language: "plain" }, "nn.softmax("), undefined);
+});
+
+test("a name is found where it means the same, and not in comments, strings or arguments by name", () => {
+  const text = [
+    "class Module:",
+    "  def main(x, axis):",
+    '    y = R.sum(x, axis=axis)  # axis and x, "y"',
+    '    z: R.Tensor(("n", 4)) = cls.main(y.x, "x") + Other.main(x)',
+    "  def other(x):",
+  ].join("\n");
+  const found = (name: string, kind: NameFact[1], first = 2, last = 4) =>
+    occurrencesOf(text, [name, kind, "", 2, 1, first, last], "tvmscript").map(([from, to]) => {
+      const before = text.slice(0, from).split("\n");
+      assert.equal(text.slice(from, to), name);
+      return [before.length, before.at(-1)?.length];
+    });
+  assert.deepEqual(found("x", "variable"), [
+    [2, 11],
+    [3, 14],
+    [4, 60],
+  ]);
+  assert.deepEqual(found("axis", "variable"), [
+    [2, 14],
+    [3, 22],
+  ]);
+  assert.deepEqual(found("main", "function", 1, 5), [
+    [2, 6],
+    [4, 32],
+  ]);
+  assert.deepEqual(found("n", "dimension"), [[4, 18]]);
+  const relay = "let %x = %x1; // %x\nadd(%x, @x)";
+  assert.deepEqual(occurrencesOf(relay, ["%x", "variable", "", 1, 5, 1, 2], "relay"), [
+    [4, 6],
+    [24, 26],
+  ]);
+});
+
+test("a name that is none or is taken is refused", () => {
+  const [, fact] = NAMES;
+  assert.ok(fact);
+  assert.equal(refusalOf(SCRIPT, fact, "kept"), "");
+  assert.match(refusalOf(SCRIPT, fact, "n"), /is there already/);
+  assert.match(refusalOf(SCRIPT, fact, "1x"), /no name/);
+  assert.match(refusalOf(RELAY, ["%x", "variable", "", 1, 11, 1, 9], "y"), /begins with %/);
 });

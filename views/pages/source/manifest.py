@@ -11,6 +11,7 @@ MANIFEST = Manifest(
                 ("`Ctrl+Space`", "what may stand here"),
                 ("`Ctrl+Shift+Space`", "the signature of the call"),
                 ("`F12`", "to the definition"),
+                ("`F2`", "another name"),
                 ("`Tab`", "leaves the editor"),
             ),
         ),

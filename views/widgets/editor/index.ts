@@ -11,6 +11,7 @@ import type { Known } from "./knowledge";
 import { showLines, showProblems } from "./marks";
 import { nodeAt, rangesOf } from "./places";
 import { Problems } from "./problems";
+import { renaming } from "./rename";
 import style from "./style.css";
 import { TextView } from "./text_view";
 
@@ -49,11 +50,10 @@ class Editor {
       onDrop: (file: File) => void this.openDropped(file),
     };
     const go = (line: number, column: number) => this.goTo(line, column);
-    this.text = new TextView(
-      root,
-      asks,
+    this.text = new TextView(root, asks, [
       assistance(() => this.known, go),
-    );
+      renaming(() => (this.placed ? this.known : undefined)),
+    ]);
     root.append(this.problems.head, this.problems.body);
     onSharedSelection(root, (node) => this.showNode(node));
   }
