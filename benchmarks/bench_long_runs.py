@@ -22,6 +22,7 @@ from relax_core.vm.machine import Machine
 
 LIMITS: Final = Limits(seconds=60.0, memory_bytes=1 << 30, retained_bytes=256 << 20)
 ROUNDS: Final = 3
+RECORDED_ROUNDS: Final = 9
 SEEKS: Final = 20
 KERNELS_A_CALL: Final = 100
 MOST_TIMES, MOST_BYTES = 3.0, 64.0
@@ -97,7 +98,7 @@ def _recorded(name: str, text: str) -> tuple[list[Row], list[str]]:
     plain, recording = Machine(executable, limits=LIMITS, record=False), Machine(executable, limits=LIMITS)
     seconds: dict[str, list[float]] = {"plain": [], "recorded": [], "read": []}
     count = 0
-    for _ in range(ROUNDS + 1):
+    for _ in range(RECORDED_ROUNDS + 1):
         seconds["plain"].append(_timed(plain.run, "main")[1])
         trace, taken = _timed(recording.run, "main")
         seconds["recorded"].append(taken)

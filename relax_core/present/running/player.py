@@ -21,8 +21,10 @@ _WHOLE = 1_000
 """In a frame with more registers than this, only so many of those written before the window are shown whole."""
 _OLDER_FRAMES = 16
 """Of the frames below everything that runs in a window, so many come with their registers."""
-_OLDER_REGISTERS = 400
-"""And no more of them than have so many registers together."""
+_OLDER_REGISTERS = 300
+"""And no more of them than have so many registers together, but for the nearest one."""
+_OLDER_WHOLE = 60
+"""Of a frame with more registers than that, so many of those written last are shown whole where it does not run."""
 
 
 @dataclass(slots=True)
@@ -79,7 +81,8 @@ class Player:
             raw = [] if place < first_near else list(trace.raw_registers_at(at, state.frame))
             live = _Live(state.frame, entry.name, [UNWRITTEN] * len(raw), [-1] * len(raw))
             self._push(live)
-            near = self._near(state.frame, len(raw))
+            is_older = state.depth < self._least_depth and len(raw) > _OLDER_REGISTERS
+            near = self._near(state.frame, len(raw), _OLDER_WHOLE if is_older else _WHOLE)
             for register, item in enumerate(raw):
                 self._set(live, register, item, at, is_near=register in near)
             line = int(trace.lines.line_of[state.pc]) if state.pc >= 0 else 0
@@ -91,23 +94,24 @@ class Player:
         functions, left = self._trace.executable.functions, _OLDER_REGISTERS
         for place in range(len(stack) - 1, -1, -1):
             if stack[place].depth < self._least_depth:
+                is_nearest = stack[place].depth == self._least_depth - 1
                 left -= functions[stack[place].function].register_count
-                if left < 0 or stack[place].depth < self._least_depth - _OLDER_FRAMES:
+                if (left < 0 and not is_nearest) or stack[place].depth < self._least_depth - _OLDER_FRAMES:
                     return place + 1
         return 0
 
-    def _near(self, frame: int, count: int) -> frozenset[int] | range:
-        """Return the registers of a frame that are shown whole: the last ones written, and those it reads.
+    def _near(self, frame: int, count: int, limit: int) -> frozenset[int] | range:
+        """Return the registers of a frame that are shown whole: all if they are few, else the last ones written.
 
-        A long function has so many that all their values would outweigh the window.
+        Those that it reads come with them. A long function has so many that all their values would outweigh the window.
         """
         trace = self._trace
         record = trace.frames[frame]
-        if count <= _WHOLE:
+        if count <= limit:
             return range(count)
-        found = set(range(min(len(record.args), _WHOLE)))
+        found = set(range(min(len(record.args), limit)))
         written = list(takewhile(lambda event: event < self._first, trace.writes_of(frame)))
-        registers = map(trace.written_register, written[-_WHOLE:])
+        registers = map(trace.written_register, written[-limit:])
         found.update(register for register in registers if register is not None)
         window = slice(self._first, self._last)
         for pc in np.unique(trace.pcs[window][trace.frame_ids[window] == frame]):

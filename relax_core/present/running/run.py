@@ -39,8 +39,8 @@ from relax_core.vm.objects.values import describe
 from relax_core.vm.recording.copies import copies_of
 from relax_core.vm.recording.trace import Trace
 
-WINDOW = 1_000
-_MARGIN = 250
+WINDOW = 600
+_MARGIN = 200
 _LINES_SHOWN = 20_000
 
 

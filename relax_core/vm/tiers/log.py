@@ -115,9 +115,19 @@ class RawLog:
         self.recorder = recorder
         self.segments = segments
         self.arena = arena
+        self.segments_seen: set[int] = set()
+        self.value_types: set[type] = set()
+        self._surveyed = 0, 0
         # The event that enters the next frame, and whether that call has a destination.
         self._entering = NO_EVENT
         self._has_destination = False
+
+    def survey(self) -> None:
+        """Note which segments and which types of values are in the log, which is looked at once for that."""
+        numbers, values = self._surveyed
+        self.segments_seen.update(self.numbers[numbers:])
+        self.value_types.update(map(type, self.values[values:]))
+        self._surveyed = len(self.numbers), len(self.values)
 
     def settle(self) -> None:
         """Decode everything that is logged."""

@@ -5,7 +5,6 @@ decoded by parts, the frame of a function that has a shape heap, else a segment,
 a run whatever changes in place is made in the part that changes it: each part has its own memories.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final, overload
@@ -42,14 +41,18 @@ def unread_run(log: RawLog) -> "UnreadRun | None":
 def can_wait(log: RawLog, most_bytes: int = _MOST_WAITING_BYTES) -> bool:
     """Tell whether a log is long, has all of the run so far, and need not be decoded in order."""
     recorder, segments = log.recorder, log.segments
-    counts = Counter(log.numbers)
-    total = sum(len(segments[number].events) * count for number, count in counts.items())
-    if total < LEAST_EVENTS or recorder.pcs or recorder.frames or log.open or recorder.injections:
+    if recorder.pcs or recorder.frames or log.open or recorder.injections or _is_short(log):
         return False
-    types = {*map(type, log.values)}
+    log.survey()
+    types = log.value_types
     if not types <= _WITHOUT_PARTS or (np.ndarray in types and _bytes_of_tensors(log) > most_bytes):
         return False
-    return all(_is_closed(segments[number]) for number in counts)
+    return all(_is_closed(segments[number]) for number in log.segments_seen)
+
+
+def _is_short(log: RawLog) -> bool:
+    numbers, segments = log.numbers, log.segments
+    return len(numbers) < LEAST_EVENTS and sum(len(segments[number].events) for number in numbers) < LEAST_EVENTS
 
 
 def _bytes_of_tensors(log: RawLog) -> int:
