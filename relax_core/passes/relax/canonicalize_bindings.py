@@ -68,7 +68,8 @@ def canonicalized(module: IRModule, ctx: PassContext, kept: dict[Node, str] | No
 
 def _once(module: IRModule, ctx: PassContext, kept: dict[Node, str], literals: set[Var], *, is_first: bool) -> IRModule:
     """Do so once; `literals` takes the variables of constants. Only the first time constants take their place."""
-    type_of = ctx.types(module)
+    # Only casts ask for types.
+    type_of = ctx.types_when_read(module)
     kept.clear()
 
     def change(_: GlobalVar, function: Function) -> Function:
