@@ -108,8 +108,7 @@ class Channel(Generic[Model, Props, Action]):
             on_explain_change=lambda: _explain(key),
         )
         if below is not None:
-            with st.container(key=f"{key}.base"):
-                self.mount(key=f"{key}.below", data=b'{"gives":"%b"}\n%b' % (below.revision.encode(), below.body))
+            self.mount(key=f"{key}.below", data=b'{"gives":"%b"}\n%b' % (below.revision.encode(), below.body))
         return self._read(fresh)
 
     def _call(self, key: str, on_action: Callable[[Action], None] | None) -> None:

@@ -106,6 +106,14 @@ def test_every_source_belongs_to_a_component() -> None:
     assert here - used == {SOURCES / name for name in OUTSIDE}
 
 
+@pytest.mark.parametrize("name", [name for name in OUTSIDE if name.endswith(".css")])
+def test_what_part_of_a_class_chooses_is_styled_itself_and_nothing_below_it(name: str) -> None:
+    """Streamlit changes classes in each run: part of one above others restyles all below it."""
+    for selector in re.findall(r"([^{}]+)\{", (SOURCES / name).read_text(encoding="utf-8")):
+        assert not re.search(r"\[class[^\]]*\][^\s>+~,(){]*\s*[\s>+~]\s*[\w.\[:*#]", selector.strip()), selector
+        assert not re.search(r":has\([^)]*\[class", selector), selector
+
+
 def test_sources_write_no_markup_and_evaluate_nothing() -> None:
     forbidden = re.compile(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(\"on"
