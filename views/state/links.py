@@ -70,7 +70,7 @@ def links_place(environment: Mapping[str, str] = os.environ) -> Path | Bucket | 
     if chosen is not None and chosen.strip().lower() in _OFF:
         return None
     if chosen:
-        return bucket_of(chosen, environment) if chosen.startswith(SCHEME) else Path(chosen)
+        return bucket_of(chosen) if chosen.startswith(SCHEME) else Path(chosen)
     try:
         home = environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     except RuntimeError:
