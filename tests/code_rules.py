@@ -1,6 +1,7 @@
 """Rules about the source tree, each a function from a parsed file to the places that break it."""
 
 import ast
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -162,7 +163,13 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text, self.path)
+        gc.disable()
+        try:
+            return ast.parse(self.text, self.path)
+        finally:
+            # It stays to the end, as all others do: the collector of garbage would look at them again and again.
+            gc.freeze()
+            gc.enable()
 
     @cached_property
     def imports(self) -> tuple[tuple[int, str], ...]:
