@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from relax_core.engine.process import client
 from relax_core.engine.process.forked import forked_workers
+from relax_core.engine.process.worker import tune_collector
 from relax_core.engine.scheduling import beside_tvm
 from relax_core.jit.compilation.cache_directory import VARIABLE
 from tests import browser
@@ -78,15 +79,13 @@ def missing() -> dict[str, str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    # All that is collected stays to the end: the collector of garbage looks at none of it.
+    # All that is collected stays to the end: the collector of garbage looks at none of it, and seldom at the rest.
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.enable()
-        # As in a worker.
-        gc.set_threshold(20_000, 10, 10)
+        tune_collector()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
