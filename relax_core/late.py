@@ -75,6 +75,7 @@ LATE = frozenset(
         "relax_core.engine.pipelines.run_files.reading",
         "relax_core.engine.pipelines.sources",
         "relax_core.engine.pipelines.trace.writer",
+        "relax_core.engine.process.sandbox",
         "relax_core.engine.properties.measures",
         "relax_core.engine.reporting.measuring",
         "relax_core.engine.reporting.reports",

@@ -55,7 +55,7 @@ def test_a_command_works_within_what_it_inherits(before: str, small: str) -> Non
 MISSING = {
     "ulimit -v 350000": r"error: Worker did not start\. .*limited to 341 MB \(`ulimit -v`\), and about \d+ MB",
     # The command loads what it needs while the worker is started: either may be the first that has no file left.
-    "ulimit -n 10": r"error: (Worker did not start\. .*At most 10 files may be open \(`ulimit -n`\), and about \d+"
+    "ulimit -n 8": r"error: (Worker did not start\. .*At most 8 files may be open \(`ulimit -n`\), and about \d+"
     r"|RelaxScope cannot be loaded: OSError: \[Errno 24\] Too many open files.*\nhint: see the limits of this shell)",
 }
 

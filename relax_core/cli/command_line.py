@@ -25,7 +25,9 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.files import NoFileLeftError
 from relax_core.engine.process import starting
+from relax_core.engine.process.ahead import WorkerAhead, fill_standard_descriptors
 from relax_core.engine.process.client import Client
+from relax_core.engine.process.launch import OneAhead
 
 _STATUSES = (
     "COMMAND --help lists the arguments of a command. Exit status: 0; 1 for a program with a diagnostic, values that "
@@ -34,14 +36,13 @@ _STATUSES = (
 )
 
 _SCRIPT = "relaxscope"
-_STANDARD_ERROR = 2
 _PASSES_VARIABLE = "RELAXSCOPE_PASSES"
 _STAND_INS_VARIABLE = "RELAXSCOPE_STAND_INS"
 _PASS_FILE = "a Python file of passes of your own, which pipelines may name; it is imported, so it has to be yours"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out one command and return the exit status."""
+def main(arguments: Sequence[str] | None = None, ahead: WorkerAhead | None = None) -> int:
+    """Carry out one command, by a worker that was started ahead if there is one, and return the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
         options, unknown = parser(given[0] if given else "").parse_known_args(given)
@@ -51,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else BAD_USAGE
     # The module of the command is loaded: Ctrl-C may be an exception from here on.
     starting.end()
-    _fill_standard_descriptors()
+    fill_standard_descriptors()
     try:
-        return _carried_out(options)
+        return _carried_out(options, ahead)
     except UsageError as error:
         complain_of(error)
         return BAD_USAGE
@@ -78,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _carried_out(options: argparse.Namespace) -> int:
+def _carried_out(options: argparse.Namespace, ahead: WorkerAhead | None) -> int:
     if options.pass_file:
         os.environ[_PASSES_VARIABLE] = os.pathsep.join(map(os.path.abspath, options.pass_file))
     if given := getattr(options, "stand_in", ()):
@@ -86,7 +87,10 @@ def _carried_out(options: argparse.Namespace) -> int:
     if options.in_process:
         return _done(in_process.InProcess(), options)
     kind = progress.TerminalClient if sys.stderr is not None and sys.stderr.isatty() else Client  # pyright: ignore[reportUnnecessaryComparison]  # it may have been closed
-    client = kind(launcher=two_workers.forked_for_few() if options.has_two_workers else None)
+    if options.has_two_workers:
+        client = kind(launcher=two_workers.forked_for_few())
+    else:
+        client = kind(launcher=None if ahead is None else OneAhead(ahead))
     try:
         # It loads while the command reads its files.
         client.start()
@@ -103,13 +107,6 @@ def _done(engine: Engine, options: argparse.Namespace) -> int:
     if getattr(options, "is_repeated", False):
         return watching.repeat(lambda: command(engine, options), options)
     return command(engine, options)
-
-
-def _fill_standard_descriptors() -> None:
-    """Open those of 0, 1 and 2 that were closed, so that no socket or pipe of ours becomes one of them in a worker."""
-    while (number := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
-        pass
-    os.close(number)
 
 
 def _drop_output() -> None:

@@ -20,9 +20,9 @@ from relax_core.engine.notebook.graphs import GraphChoices
 from relax_core.engine.notebook.screen import Part, PartName
 from relax_core.engine.pipelines.pipeline import Pipeline
 from relax_core.engine.pipelines.trace import writer
-from relax_core.engine.process.versions import versions
 from relax_core.engine.protocol import Failure
 from relax_core.engine.reporting.reports import report_script
+from relax_core.engine.reporting.versions import versions
 from relax_core.engine.session import Session
 from relax_core.present.escape import markup
 from relax_core.present.models import Graph, Stage, StageDetail, Structure

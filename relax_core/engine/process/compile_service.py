@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from relax_core.engine.limits import MEGABYTE, lower
+from relax_core.engine.process import sandbox
 from relax_core.engine.process.launch import Launcher, Process
-from relax_core.engine.process.sandbox import filter_calls, leave_network
 from relax_core.jit.compilation import cache, compile_process
 
 IDLE_SECONDS: Final = 20.0
@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> None:
 
 def compile_behind(channel: int, directory: str) -> None:
     """Confine this process, then serve a socket with the objects that are kept in a directory, if it is not ""."""
-    leave_network()
+    sandbox.leave_network()
     for kind, value in (
         (resource.RLIMIT_AS, _MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, compile_process.IMAGE_LIMIT_BYTES),
@@ -98,7 +98,7 @@ def compile_behind(channel: int, directory: str) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         lower(kind, value)
-    filter_calls(may_write=True)
+    sandbox.filter_calls(may_write=True)
     threading.Thread(target=_end_behind, args=(channel,), daemon=True).start()
     objects = cache.ObjectCache(Path(directory)) if directory else None
     compile_process.serve(channel, channel, objects, IDLE_SECONDS)

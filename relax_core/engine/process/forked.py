@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from relax_core.engine.limits import Limits
+from relax_core.engine.process.ahead import worker_environment
 from relax_core.engine.process.fork_messages import (
     ALL,
     MESSAGE_BYTES,
@@ -23,7 +24,7 @@ from relax_core.engine.process.fork_messages import (
     News,
     Refused,
 )
-from relax_core.engine.process.launch import NewProcesses, Process, WorkerEnds, worker_environment
+from relax_core.engine.process.launch import NewProcesses, Process, WorkerEnds
 
 _KILLED: Final = -9
 _MODULE: Final = "relax_core.engine.process.fork_server"

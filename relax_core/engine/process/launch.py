@@ -1,32 +1,15 @@
 """How the processes of a worker are started: what they get, and what their clients need of them."""
 
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
 
 from relax_core.engine.limits import Limits
+from relax_core.engine.process.ahead import WORKER, WorkerAhead, worker_environment
 from relax_core.jit.compilation import compile_process
-from relax_core.jit.compilation.cache_directory import HOME_VARIABLE, VARIABLE
-
-_ROOT: Final = Path(__file__).resolve().parents[3]
-_KEPT_ENVIRONMENT = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV",
-    VARIABLE,
-    HOME_VARIABLE,
-    "RELAXSCOPE_PASSES",
-    "RELAXSCOPE_STAND_INS",
-)
 
 
 class Process(Protocol):
@@ -76,7 +59,15 @@ class NewProcesses:
             OSError: no process can be started.
         """
         return subprocess.Popen(
-            (*_command(), str(ends.channel), msgspec.json.encode(limits).decode(), str(ends.compiler)),
+            (
+                sys.executable,
+                "-P",
+                "-m",
+                WORKER,
+                str(ends.channel),
+                msgspec.json.encode(limits).decode(),
+                str(ends.compiler),
+            ),
             pass_fds=(ends.channel, ends.compiler),
             env=worker_environment(),
             stdin=subprocess.DEVNULL,
@@ -102,12 +93,31 @@ class NewProcesses:
         )
 
 
-def _command() -> tuple[str, ...]:
-    return (sys.executable, "-P", "-m", "relax_core.engine.process.worker")
+class OneAhead:
+    """Has a worker that was started ahead, and starts all further ones anew."""
 
+    def __init__(self, ahead: WorkerAhead) -> None:
+        self._ahead: WorkerAhead | None = ahead
+        self._anew = NewProcesses()
 
-def worker_environment() -> dict[str, str]:
-    """Return the environment of a worker and of what compiles for it."""
-    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    # One thread works at a time: malloc arenas per thread would only take address space, which is limited.
-    return kept | {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+    def worker(self, limits: Limits, ends: WorkerEnds) -> Process:
+        """Give the worker that was started ahead to the first client whose environment it has, or start one.
+
+        Raises:
+            OSError: no process can be started.
+        """
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            is_alike = ahead.environment == worker_environment()
+            if is_alike and ahead.takes(msgspec.json.encode(limits), ends.channel, ends.compiler, ends.errors):
+                return ahead.process
+            ahead.end()
+        return self._anew.worker(limits, ends)
+
+    def compiler(self, channel: int, directory: str) -> Process:
+        """Start a compile process.
+
+        Raises:
+            OSError: no process can be started.
+        """
+        return self._anew.compiler(channel, directory)

@@ -1,5 +1,7 @@
 """The worker process: `python -m relax_core.engine.process.worker FD LIMITS COMPILER_FD` answers requests on socket FD.
 
+With one socket alone, it is told these by the first message there, once it is loaded.
+
 The main thread reads frames, so that a `Cancel` and the end of the client are seen at once; requests run one
 after the other in a second thread.
 """
@@ -23,7 +25,6 @@ from relax_core.engine.process.allowance import allowance
 from relax_core.engine.process.frames import read_frame, write_frame
 from relax_core.engine.process.sandbox import die_with_parent, filter_calls, leave_network
 from relax_core.engine.process.sendable import NotSendableError, encode, not_sent, plain
-from relax_core.engine.process.versions import versions
 from relax_core.engine.process.worker_causes import EXIT_MEMORY, EXIT_NOT_LOADED
 from relax_core.engine.protocol import (
     VERSION,
@@ -34,12 +35,14 @@ from relax_core.engine.protocol import (
     Hello,
     Progress,
 )
+from relax_core.engine.reporting.versions import versions
 from relax_core.engine.session import Session
 from relax_core.frontend.collector import collector_held
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.vm.external import torch_operators
 
 _STACK_BYTES = 64 * MEGABYTE
+_TOLD_BYTES, _TOLD_DESCRIPTORS = 4096, 3
 _OF_MANY_FORMS = (BisectOf, BisectRecordedOf, RunFormsOf)
 """Requests that read many modules: what is left of them is walked by the collector behind the reply, not before it."""
 
@@ -189,7 +192,6 @@ def tune_collector() -> None:
     of its time in collections that find nothing. Full collections still happen, once in some millions of allocations,
     because recordings of dropped programs may be in cycles.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
 
@@ -207,8 +209,23 @@ class _Numbered(msgspec.Struct, frozen=True):
 
 
 def main(arguments: list[str]) -> None:
-    """Work as the arguments say: socket, limits and compiler."""
+    """Work as the arguments say: socket, limits and compiler, or the socket on which they come."""
+    if len(arguments) == 1:
+        _work_as_told(socket.socket(fileno=int(arguments[0])))
     work(int(arguments[0]), msgspec.json.decode(arguments[1], type=Limits), int(arguments[2]))
+
+
+def _work_as_told(control: socket.socket) -> NoReturn:
+    """Work with the limits and the descriptors of the first message; exit if there is none."""
+    with control:
+        limits, descriptors, _, _ = socket.recv_fds(control, _TOLD_BYTES, _TOLD_DESCRIPTORS)
+        if not limits:
+            os._exit(0)
+        control.send(b"1")
+    channel, compiler, errors = descriptors
+    os.dup2(errors, 2)
+    os.close(errors)
+    work(channel, msgspec.json.decode(limits, type=Limits), compiler)
 
 
 def work(descriptor: int, limits: Limits, compile_descriptor: int) -> NoReturn:

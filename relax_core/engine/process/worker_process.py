@@ -206,7 +206,9 @@ class WorkerProcess:
         if self.process is None:
             return 0
         if is_killed:
+            # To wait with a timeout is to look again and again.
             self.process.kill()
+            return self.process.wait()
         try:
             # At its end a process closes the socket before its status is known.
             return self.process.wait(_REAP_SECONDS)

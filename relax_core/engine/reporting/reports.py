@@ -6,7 +6,6 @@ from typing import Final
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.places import ROOT
-from relax_core.engine.process.versions import versions
 from relax_core.engine.protocol import Progress, ReportOf, SourceView
 from relax_core.engine.replies import ReportFile
 from relax_core.engine.reporting.again import command_of, unrepeated
@@ -14,6 +13,7 @@ from relax_core.engine.reporting.drawing import Drawings
 from relax_core.engine.reporting.running import run_section
 from relax_core.engine.reporting.source import facts_of, source_section
 from relax_core.engine.reporting.stages import stages_section
+from relax_core.engine.reporting.versions import versions
 from relax_core.engine.screens.source_view import source_view
 from relax_core.present.escape import markup
 from relax_core.present.problems import problems_of

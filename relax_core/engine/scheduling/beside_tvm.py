@@ -16,7 +16,7 @@ from typing import IO, Final, Literal
 import msgspec
 
 from relax_core.engine.limits import Limits
-from relax_core.engine.process.launch import worker_environment
+from relax_core.engine.process.ahead import worker_environment
 from relax_core.present.kernel_models import ForTvm, ScheduleTable, TvmRung, TvmTimes
 
 VARIABLE: Final = "RELAXSCOPE_TVM"
