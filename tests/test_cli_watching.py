@@ -85,6 +85,13 @@ def test_requests_of_a_terminal_are_answered() -> None:
         assert not found.has_errors
 
 
+def _save(path: Path, text: str) -> None:
+    """Put a text in the place of another one at once: what is written in place may be read while it is empty."""
+    new = path.with_name("new.txt")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
+
+
 def test_a_watched_file_is_checked_again(small: Path) -> None:
     command = (sys.executable, "-m", "relax_core", "check", str(small), "--watch")
     with subprocess.Popen(
@@ -94,7 +101,7 @@ def test_a_watched_file_is_checked_again(small: Path) -> None:
         assert process.stderr is not None
         assert process.stdout.readline() == f"{small}: no problems\n"
         assert process.stderr.readline().startswith(f"[status 0; {small} watched since ")
-        small.write_text("class", encoding="utf-8")
+        _save(small, "class")
         assert "error[" in process.stdout.readline()
         while not (line := process.stderr.readline()).startswith("[status"):
             assert line
@@ -102,7 +109,7 @@ def test_a_watched_file_is_checked_again(small: Path) -> None:
         small.unlink()
         assert process.stderr.readline().startswith("error: cannot read ")
         assert process.stderr.readline().startswith("[status 2; ")
-        small.write_text(SMALL, encoding="utf-8")
+        _save(small, SMALL)
         assert process.stderr.readline().startswith("[status 0; ")
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
