@@ -59,15 +59,7 @@ class NewProcesses:
             OSError: no process can be started.
         """
         return subprocess.Popen(
-            (
-                sys.executable,
-                "-P",
-                "-m",
-                WORKER,
-                str(ends.channel),
-                msgspec.json.encode(limits).decode(),
-                str(ends.compiler),
-            ),
+            (*_command(), str(ends.channel), msgspec.json.encode(limits).decode(), str(ends.compiler)),
             pass_fds=(ends.channel, ends.compiler),
             env=worker_environment(),
             stdin=subprocess.DEVNULL,
@@ -91,6 +83,10 @@ class NewProcesses:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+
+def _command() -> tuple[str, ...]:
+    return sys.executable, "-P", "-m", WORKER
 
 
 class OneAhead:
