@@ -13,8 +13,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from relax_core.engine.process import client
 from relax_core.engine.process.forked import forked_workers
 from relax_core.engine.process.worker import tune_collector
+from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from relax_core.engine.scheduling import beside_tvm
 from relax_core.jit.compilation.cache_directory import VARIABLE
+from relax_core.passes.own import OWN_PASSES
 from tests import browser
 from tests.app_server import serve
 from tests.browser import OpenPage, chromium_path
@@ -142,6 +144,14 @@ def open_page(profile: BrowserContext) -> Iterator[OpenPage]:
 def page(open_page: OpenPage) -> Page:
     """Open an empty tab, 1440 x 900."""
     return open_page()
+
+
+@pytest.fixture
+def pass_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget behind a test what a command's `--pass-file` sets and registers in this process."""
+    monkeypatch.setenv(PASSES_VARIABLE, "")
+    yield
+    OWN_PASSES.drop(OWN_PASSES.names)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ import pytest
 
 from relax_core.cli import main
 from relax_core.engine.pipelines.recognize import OPEN_VARIABLE, WATCH_VARIABLE
-from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from tests.engine.pipelines.stage_texts import ADD, SCALED, SHIFTED, TWICE, UNREADABLE, WRONG, after, dump
 
 
@@ -97,10 +96,10 @@ def test_missing_constants_are_listed_and_may_be_given(capsys: pytest.CaptureFix
     assert "PL007" in run(capsys, "bisect", folder, "--constants", tmp_path / "c.npz")[2]
 
 
+@pytest.mark.usefixtures("pass_file")
 def test_the_stages_of_our_own_passes_are_written_as_a_trace(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(PASSES_VARIABLE, "")  # --pass-file sets it
     trace = tmp_path / "own.rxt"
     assert run(capsys, "opt", folder / "000_A.py", "--passes", "Normalize, LegalizeOps", "--trace", trace)[0] == 0
     rows = [json.loads(line) for line in run(capsys, "stages", trace, "--json")[1].splitlines()]

@@ -14,7 +14,6 @@ import pytest
 from relax_core.cli import BAD_USAGE, main
 from relax_core.cli.review import batch
 from relax_core.cli.review.named import module_files
-from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from tests.code_rules import REPOSITORY
 from tests.engine.programs import ENDLESS, SMALL
 from tests.folders import write_files
@@ -108,6 +107,7 @@ def test_what_is_kept_survives_an_interrupt(zoo: Path) -> None:
     assert "not all was done: interrupted; what was done is in s" in err
 
 
+@pytest.mark.usefixtures("pass_file")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -130,9 +130,7 @@ def test_what_cannot_be_done_is_refused(
     words: str,
     zoo: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(PASSES_VARIABLE, "")  # --pass-file sets it
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (BAD_USAGE, "")
     assert words in err

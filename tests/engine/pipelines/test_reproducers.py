@@ -15,7 +15,6 @@ from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.replies import Bisection, StageResult
 from relax_core.engine.pipelines.reproducers.reduce import functions_in, only, reached
 from relax_core.engine.pipelines.reproducers.reproducer import Case, Form, reproducer_of
-from relax_core.engine.programs.pass_files import PASSES_VARIABLE
 from tests.engine.pipelines.stage_texts import ADD, SCALED, TWICE, WRONG, dump
 
 SYMBOLIC = """# from typing import TypeVar
@@ -195,8 +194,8 @@ def test_prim_funcs_alone_are_put_into_the_last_whole_module(tmp_path: Path) -> 
     assert caught.value.diagnostics[0].code == "PL012"
 
 
-def test_a_program_of_ones_own_passes_has_a_reproducer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PASSES_VARIABLE, "")  # --pass-file sets it
+@pytest.mark.usefixtures("pass_file")
+def test_a_program_of_ones_own_passes_has_a_reproducer(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import relax_core as rc\n\ndef Broken(module):\n    scaled = rc.is_op('add')(rc.wildcard(), rc.wildcard())\n"
         "    return rc.rewrite(scaled, lambda match: match.root.args[0], module)\n"
