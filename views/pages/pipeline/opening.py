@@ -111,10 +111,11 @@ def offer_recordings(chosen: str) -> None:
         _uploaders("pipeline.upload")
         st.caption(prose(_HOW))
         st.markdown(bold("Or a sample"))
-        for path, sample in sample_recordings().items():
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.button(literal(sample.title), key=f"pipeline.open.{path}", on_click=open_recording, args=(path,))
-                st.markdown(prose(sample.shows), width="content")
+        with st.container(key="recordings.samples"):
+            for path, sample in sample_recordings().items():
+                with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                    st.button(literal(sample.title), key=f"pipeline.open.{path}", on_click=open_recording, args=(path,))
+                    st.markdown(prose(sample.shows))
 
 
 def _uploaders(key: str) -> None:
