@@ -8,7 +8,7 @@ from tracemalloc import get_traced_memory, start, stop
 from types import MappingProxyType
 from typing import Any, Final
 
-from benchmarks.bench_vm import HEAD
+from benchmarks.bench_vm import ADD_ONE, HEAD, calls_of_add_one
 from benchmarks.bench_vm_scalars import FIB
 from benchmarks.table import Row, Table
 from relax_core.bytecode.build import build
@@ -32,21 +32,13 @@ MOST_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
 )
 
 _ROUNDS: Final = (
-    """@I.ir_module
-class Module:
-    @T.prim_func(private=True)
-    def add_one(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-        for i in range(4):
-            B[i] = A[i] + T.float32(1)
-
+    ADD_ONE
+    + """
     @R.function
     def rounds(n: T.int64, x0: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
         cls = Module
 """
-    + "".join(
-        f'        x{i + 1} = R.call_tir(cls.add_one, (x{i},), out_ty=R.Tensor((4,), "float32"))\n'
-        for i in range(KERNELS_A_CALL)
-    )
+    + calls_of_add_one(KERNELS_A_CALL)
     + f"""        last = R.prim_value(n < 2)
         if last:
             r = x{KERNELS_A_CALL}

@@ -17,22 +17,30 @@ from relax_core.vm.virtual_machine import VirtualMachine
 CHAIN_COUNT = 1000
 HEAD = "from tvm.script import ir as I\nfrom tvm.script import relax as R\nfrom tvm.script import tirx as T\n\n"
 
-CHAIN = (
-    """@I.ir_module
+ADD_ONE = """@I.ir_module
 class Module:
     @T.prim_func(private=True)
     def add_one(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
         for i in range(4):
             B[i] = A[i] + T.float32(1)
+"""
 
+
+def calls_of_add_one(count: int) -> str:
+    """Write bindings x1, x2, ... of so many calls, each on what the one before gives."""
+    return "".join(
+        f'        x{i + 1} = R.call_tir(cls.add_one, (x{i},), out_ty=R.Tensor((4,), "float32"))\n' for i in range(count)
+    )
+
+
+CHAIN = (
+    ADD_ONE
+    + """
     @R.function
     def main(x0: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
         cls = Module
 """
-    + "".join(
-        f'        x{i + 1} = R.call_tir(cls.add_one, (x{i},), out_ty=R.Tensor((4,), "float32"))\n'
-        for i in range(CHAIN_COUNT)
-    )
+    + calls_of_add_one(CHAIN_COUNT)
     + f"        return x{CHAIN_COUNT}\n"
 )
 

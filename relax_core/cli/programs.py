@@ -184,7 +184,7 @@ def _check_at(engine: Engine, file: str, name: str, options: argparse.Namespace)
         _require_file(file)
     pipeline = _pipeline(file, options)
     programs = _programs(file, options) if pipeline is None else opening.form_programs(pipeline)
-    status = max(0, *(_checked(engine, program, options, (file, name)) for program in programs))
+    status = max(0, *(_checked(engine, program, options, file, name) for program in programs))
     return status if pipeline is None else max(status, _explained(engine, printable(file), pipeline, options))
 
 
@@ -248,8 +248,7 @@ def _programs(file: str, options: argparse.Namespace) -> tuple[Program, ...]:
     return (opening.program_at(file, archive=options.constants),)
 
 
-def _checked(engine: Engine, program: Program, options: argparse.Namespace, named_by: tuple[str, str]) -> int:
-    file, name = named_by
+def _checked(engine: Engine, program: Program, options: argparse.Namespace, file: str, name: str) -> int:
     patch, count = "", 0
     if options.fix or options.diff:
         made = mending.mended(engine, Check(program, options.prims))

@@ -16,6 +16,25 @@ from relax_core.vm.virtual_machine import entry_arguments
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 HEAD = "from tvm.script import ir as I\nfrom tvm.script import relax as R\nfrom tvm.script import tirx as T\n\n\n"
+MODULE = f"{HEAD}@I.ir_module\nclass Module:\n"
+FIB = """
+    @R.function
+    def plus(x: T.int64, y: T.int64) -> T.int64:
+        return R.prim_value(x + y)
+
+    @R.function
+    def main(n: T.int64) -> T.int64:
+        cls = Module
+        small = R.prim_value(n < 2)
+        if small:
+            r = n
+        else:
+            a = cls.main(R.prim_value(n - 1))
+            b = cls.main(R.prim_value(n - 2))
+            r = cls.plus(a, b)
+        return r
+"""
+"""A part of a module: Fibonacci numbers of scalars, by a function that calls itself and another one."""
 
 
 def executable_of(text: str, name: str = "test.py", passes: str | None = None) -> Executable:

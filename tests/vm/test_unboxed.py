@@ -11,30 +11,9 @@ from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.meter import CHUNK, SMALL_BYTES
-from tests.vm.programs import executable_of
+from tests.vm.programs import FIB, MODULE, executable_of
 from tests.vm.tiers import differences
 
-HEAD = """# from tvm.script import ir as I, relax as R, tirx as T
-@I.ir_module
-class Module:
-"""
-FIB = """
-    @R.function
-    def plus(x: T.int64, y: T.int64) -> T.int64:
-        return R.prim_value(x + y)
-
-    @R.function
-    def main(n: T.int64) -> T.int64:
-        cls = Module
-        small = R.prim_value(n < 2)
-        if small:
-            r = n
-        else:
-            a = cls.main(R.prim_value(n - 1))
-            b = cls.main(R.prim_value(n - 2))
-            r = cls.plus(a, b)
-        return r
-"""
 ARITHMETIC = """
     @R.function
     def main(n: T.int64, m: T.int64):
@@ -67,7 +46,7 @@ LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 
 @lru_cache
 def built(text: str) -> Executable:
-    return executable_of(HEAD + text, "program.py", None)
+    return executable_of(MODULE + text, "program.py", None)
 
 
 @lru_cache

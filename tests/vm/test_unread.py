@@ -12,30 +12,9 @@ from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace
 from relax_core.vm.tiers import unread
-from tests.vm.programs import executable_of
+from tests.vm.programs import FIB, MODULE, executable_of
 from tests.vm.tiers import is_same
 
-HEAD = """# from tvm.script import ir as I, relax as R, tirx as T
-@I.ir_module
-class Module:
-"""
-SCALARS = """
-    @R.function
-    def plus(x: T.int64, y: T.int64) -> T.int64:
-        return R.prim_value(x + y)
-
-    @R.function
-    def main(n: T.int64) -> T.int64:
-        cls = Module
-        small = R.prim_value(n < 2)
-        if small:
-            r = n
-        else:
-            a = cls.main(R.prim_value(n - 1))
-            b = cls.main(R.prim_value(n - 2))
-            r = cls.plus(a, b)
-        return r
-"""
 TENSORS = """
     @T.prim_func(private=True)
     def twice(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
@@ -62,7 +41,7 @@ TENSORS = """
 """
 PROGRAMS: Mapping[str, tuple[str, Callable[[], tuple[Value, ...]]]] = MappingProxyType(
     {
-        "scalars": (SCALARS, lambda: (7,)),
+        "scalars": (FIB, lambda: (7,)),
         "tensors": (TENSORS, lambda: (6, np.arange(4, dtype="float32"))),
     }
 )
@@ -72,7 +51,7 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[], tuple[Value, ...]]]] = MappingPro
 def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[Executable, tuple[Value, ...]]:
     monkeypatch.setattr(unread, "LEAST_EVENTS", 1)
     text, given = PROGRAMS[request.param]
-    return executable_of(HEAD + text, "program.py", None), given()
+    return executable_of(MODULE + text, "program.py", None), given()
 
 
 def traces(program: tuple[Executable, tuple[Value, ...]]) -> tuple[Trace, Trace]:
@@ -128,7 +107,7 @@ def test_whoever_wants_the_whole_log_gets_it(program: tuple[Executable, tuple[Va
 
 def test_a_run_that_fails_is_decoded_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unread, "LEAST_EVENTS", 1)
-    executable = executable_of(HEAD + SCALARS, "program.py", None)
+    executable = executable_of(MODULE + FIB, "program.py", None)
     trace = Machine(executable).run("main", ("text",))
     assert trace.error is not None
     assert not trace.is_read_by_parts
