@@ -8,6 +8,7 @@ import pytest
 
 from relax_core.cli import BAD_USAGE, DIAGNOSED, INTERRUPTED, main
 from relax_core.cli.command_line import parser
+from relax_core.engine.process.ahead import OF_ONE_WORKER
 from relax_core.engine.session import Session
 from tests.engine.programs import SMALL
 
@@ -37,6 +38,10 @@ def test_a_command_is_read_without_those_of_other_modules() -> None:
         assert name in found
         assert len(found) < len(every) / 2, name
         assert found[name].format_help() == made.format_help()
+
+
+def test_what_has_its_worker_started_ahead_is_a_command() -> None:
+    assert set(OF_ONE_WORKER) <= set(commands())
 
 
 def test_every_argument_says_what_it_is_for() -> None:

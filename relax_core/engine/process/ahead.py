@@ -26,7 +26,7 @@ _KEPT_ENVIRONMENT = (
     "RELAXSCOPE_STAND_INS",
 )
 _STANDARD_ERROR: Final = 2
-_OF_ONE_WORKER: Final = (
+OF_ONE_WORKER: Final = (
     *("check", "script", "opt", "diff", "effects", "costs", "run", "inside", "compare"),
     *("asm", "partition", "match", "devices", "origins", "ops", "report"),
 )
@@ -73,7 +73,7 @@ class WorkerAhead:
 
 def started_ahead(arguments: Sequence[str]) -> WorkerAhead | None:
     """Start the worker of the command that these arguments name; `None` if it needs none, or none can be had."""
-    if not arguments or arguments[0] not in _OF_ONE_WORKER or not _WITHOUT.isdisjoint(arguments):
+    if not arguments or arguments[0] not in OF_ONE_WORKER or not _WITHOUT.isdisjoint(arguments):
         return None
     fill_standard_descriptors()
     try:
