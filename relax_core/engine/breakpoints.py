@@ -9,6 +9,7 @@ from relax_core.engine.protocol import StopOf
 from relax_core.present.problems import problem_of
 from relax_core.present.running.run_models import Breakpoint as Point
 from relax_core.present.running.run_models import PointHits, PointList
+from relax_core.present.running.watching.messages import LogHit
 from relax_core.vm.condition import Condition
 from relax_core.vm.debugger import (
     AnyBreakpoint,
@@ -27,10 +28,13 @@ _SHOWN_FUNCTIONS: Final = 12
 
 
 def stop_of(trace: Trace, message: StopOf) -> int:
-    """Return the time at which a run stops next; a breakpoint with an unreadable condition never stops it."""
+    """Return the time at which a run stops next; a breakpoint with an unreadable condition never stops it.
+
+    Neither does a logpoint.
+    """
     points: list[Breakpoint] = []
     for point in message.breakpoints:
-        if not point.is_on:
+        if not point.is_on or point.message:
             continue
         try:
             points.append(checked(trace, point))
@@ -65,6 +69,30 @@ def _point_hits(trace: Trace, point: Point, window: range, is_cancelled: Callabl
                 times.append(hit.time)
     problem = problem_of(faults[0]) if faults else None
     return PointHits(point, met, stops, first, tuple(times), problem, len(faults))
+
+
+def log_hits(trace: Trace, points: tuple[Point, ...], is_cancelled: Callable[[], bool]) -> list[LogHit]:
+    """Return where logpoints that are on write their messages, in the order of time.
+
+    One whose condition cannot be read, or has no value, writes nothing: its hits say why, see `point_list`.
+
+    Raises:
+        RunError: VM008, it was cancelled.
+    """
+    found: list[LogHit] = []
+    for point in points:
+        if not point.message or not point.is_on:
+            continue
+        try:
+            breakpoint = checked(trace, point)
+        except CompileError:
+            continue
+        for met, hit in enumerate(hits_of(trace, breakpoint), 1):
+            if is_cancelled():
+                raise RunError((Diagnostic("VM008", f"cancelled while writing `{point.message}`"),))
+            if hit.stops:
+                found.append(LogHit(hit.time, met, point.message))
+    return sorted(found, key=lambda hit: hit.time)
 
 
 def checked(trace: Trace, point: Point) -> Breakpoint:

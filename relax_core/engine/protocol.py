@@ -50,6 +50,7 @@ from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Pr
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
+from relax_core.present.running.moment_models import Logs
 from relax_core.present.running.run_models import Breakpoint, PointList, Run
 
 RELEASE = "0.1"
@@ -188,6 +189,13 @@ class HitsOf(Request[PointList], frozen=True):
     breakpoints: tuple[Breakpoint, ...]
     first: int = 0
     last: int = 0
+
+
+class LogsOf(Request[Logs], frozen=True):
+    """Write the messages of those of `breakpoints` that have one, at every hit of the run."""
+
+    program: Program
+    breakpoints: tuple[Breakpoint, ...]
 
 
 class ValueOf(Request[TensorPage], frozen=True):
@@ -477,6 +485,7 @@ AnyRequest: TypeAlias = (
     | RunOf
     | StopOf
     | HitsOf
+    | LogsOf
     | ValueOf
     | Asm
     | KernelOf

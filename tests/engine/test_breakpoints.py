@@ -1,8 +1,12 @@
 """Breakpoints with conditions, as the Run page asks for them."""
 
-from relax_core.engine.protocol import Failure, HitsOf, Program, RunOf, StopOf
+import pytest
+
+from relax_core.engine.protocol import Failure, HitsOf, LogsOf, Program, RunOf, StopOf
 from relax_core.engine.session import Session
+from relax_core.present.running.moment_models import Logs
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run, Write
+from relax_core.present.running.watching import messages
 from tests.engine.programs import sample
 
 LOOP = sample("relax/loop.py")
@@ -25,6 +29,12 @@ def stop(session: Session, time: int, *points: Breakpoint, is_back: bool = False
     reply = session.request(StopOf(program(), time, points, is_back))
     assert not isinstance(reply, Failure), reply.message
     return reply.time
+
+
+def logs(session: Session, *points: Breakpoint) -> Logs:
+    reply = session.request(LogsOf(program(), points))
+    assert not isinstance(reply, Failure), reply.message
+    return reply
 
 
 def test_the_hits_of_a_condition_are_counted_over_the_run_and_listed_for_the_window(session: Session) -> None:
@@ -77,3 +87,39 @@ def test_a_run_stops_behind_the_instruction_that_wrote_the_first_nan(session: Se
     assert isinstance(run, Run)
     written = [change for change in run.events[reply.time - 1].changes if isinstance(change, Write)]
     assert any("inf" in run.values[change.value].short.lower() for change in written)
+
+
+def test_a_logpoint_writes_its_message_at_every_hit_and_does_not_stop(session: Session) -> None:
+    point = Breakpoint(line=LINE, condition="i >= 1", message="{i} of {n}, hit {hits}: {x.sum() == sum(x)}")
+    run = session.request(RunOf(program()))
+    assert isinstance(run, Run)
+    times = hits(session, point.condition).times
+    found = logs(session, point, Breakpoint(line=LINE), Breakpoint(line=LINE, message="off", is_on=False))
+    assert [message.time for message in found.messages] == list(times)
+    assert found.count == len(times)
+    assert {message.line for message in found.messages} == {LINE}
+    texts = [f"{number} of {len(times) + 1}, hit {number + 1}: True" for number in range(1, len(times) + 1)]
+    assert [message.text for message in found.messages] == texts
+    assert not any(message.is_fault for message in found.messages)
+    assert stop(session, 0, point) == run.total
+
+
+def test_messages_of_several_logpoints_stand_in_the_order_of_time(session: Session) -> None:
+    after = Breakpoint(line=LINE + 1, message="{following}")
+    found = logs(
+        session, after, Breakpoint(line=LINE, message="{following}"), Breakpoint(line=LINE, message="{foo(i)}")
+    )
+    assert [message.text for message in found.messages[:3]] == [
+        "<`following` is not yet written here>",
+        "<there is no function `foo`>",
+        "1",
+    ]
+    assert [message.is_fault for message in found.messages[:3]] == [True, True, False]
+    assert [message.time for message in found.messages] == sorted(message.time for message in found.messages)
+
+
+def test_of_many_messages_the_first_are_written(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "MESSAGES", 2)
+    found = logs(session, Breakpoint(line=LINE, message="{i}"))
+    assert [message.text for message in found.messages] == ["0", "1"]
+    assert found.count > 2

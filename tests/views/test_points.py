@@ -10,11 +10,11 @@ from views.pages.run.points import read, written
 places = st.one_of(st.integers(1, 10**6).map(lambda n: (n, -1)), st.integers(0, 10**6).map(lambda n: (0, n)))
 
 
-def breakpoint_at(place: tuple[int, int], is_on: bool, condition: str) -> Breakpoint:
-    return Breakpoint(*place, is_on, condition)
+def breakpoint_at(place: tuple[int, int], is_on: bool, condition: str, message: str) -> Breakpoint:
+    return Breakpoint(*place, is_on, condition, message)
 
 
-points = st.builds(breakpoint_at, places, st.booleans(), st.text(max_size=30))
+points = st.builds(breakpoint_at, places, st.booleans(), st.text(max_size=30), st.text(max_size=30))
 
 
 @given(st.lists(points, max_size=5).map(tuple))
@@ -30,6 +30,8 @@ def test_what_is_written_is_read(given_points: tuple[Breakpoint, ...]) -> None:
         ("-@2?f(a%2C b) == 7 %25 2", (Breakpoint(pc=2, is_on=False, condition="f(a, b) == 7 % 2"),)),
         ("@,-,3,@-1,?i,*", (Breakpoint(3),)),
         ("-*?isnan(written)", (Breakpoint(is_on=False, condition="isnan(written)"),)),
+        ("8~why%3F {a%2C b}?i > 3", (Breakpoint(8, condition="i > 3", message="why? {a, b}"),)),
+        ("*~x,*~x?depth > 2", (Breakpoint(condition="depth > 2", message="x"),)),
         ("", ()),
     ],
 )

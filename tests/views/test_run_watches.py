@@ -1,9 +1,9 @@
-"""Expressions that the Run page watches: added, stepped, followed over the run, taken away, kept in the address."""
+"""Expressions that the Run page evaluates over a run: those that it watches, and those in messages of logpoints."""
 
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible
@@ -45,3 +45,22 @@ def test_an_expression_is_watched_while_the_run_is_stepped(
     expect(table.locator("tr")).to_have_count(2)
     page.get_by_role("button", name="Watch nowhere no longer").click()
     expect(table.locator("tr")).to_have_count(1)
+
+
+@pytest.mark.browser
+def test_a_logpoint_lists_its_messages_which_lead_to_their_times(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/loop.py&time=6&breakpoints=16")
+    page.get_by_role("button", name="Log at line 16").click()
+    field = page.get_by_label("Message of line 16")
+    field.fill("{i} of {n}, {nothing}")
+    field.press("Enter")
+    log = page.get_by_role("group", name="Log")
+    expect(log).to_contain_text("2 of 8, <there is no `nothing` in the function that runs>")
+    log.get_by_role("button").nth(2).click()
+    expect(log.locator("[aria-current]")).to_contain_text("2 of 8")
+    assert_accessible(page, 1440)
+    page.get_by_role("button", name=re.compile("^Continue")).click()
+    expect(page.locator(".root[data-at][data-total]").first).to_have_attribute("data-at", "212")
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Download", exact=True).click()
+    assert len(got.value.path().read_text(encoding="utf-8").splitlines()) == 8

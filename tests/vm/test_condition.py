@@ -80,6 +80,7 @@ def stopping_rounds(condition: str) -> list[int]:
         ("any(total > 11)", [2, 3]),
         ("total.ndim + total.size == 8", [0, 1, 2, 3]),
         ("sum(total.shape) - len(total) == m", [0, 1, 2, 3]),
+        ("x.shape.sum() == 5 and x.shape.len() == i.max() - i + 2", [0, 1, 2, 3]),
         ("i == None", []),
         ("-i < -2", [3]),
     ],
@@ -128,6 +129,7 @@ def test_what_cannot_be_read_is_located(condition: str, place: int, message: str
         ("%99 == 1", 0, "no `%99`"),
         ("eval(i)", 0, "there is no `eval` among the functions of a condition"),
         ("isnan(i, total)", 0, "`isnan` takes one value, got 2"),
+        ("total.sum(i)", 0, "`sum` takes one value, got 2"),
     ],
 )
 def test_a_name_that_stands_for_nothing_is_located(condition: str, place: int, message: str) -> None:

@@ -7,6 +7,7 @@ from typing import Final, get_args
 
 import streamlit as st
 
+from relax_core.engine.components.stepper import logged
 from relax_core.engine.protocol import CompareGraph, Failure, GraphOf, Open, PipelineOf, StageOf
 from relax_core.present.escape import literal
 from relax_core.present.models import Diff, Graph
@@ -138,6 +139,7 @@ def _show_stepper() -> tuple[str, Wanted] | Failure:
         at=min(own.time, run.total) if own.time >= 0 else None,
         breakpoints=read(own.breakpoints),
         hits=hits(run, program),
+        logs=logged(ask, program, read(own.breakpoints)),
         fixed="A frame of another page changes no values.",
         height=_HEIGHT,
         on_action=_on_step,

@@ -8,11 +8,11 @@ import msgspec
 from relax_core.engine.components.commands import Buttons
 from relax_core.engine.debug.requests import HistoriesOf, TensorOf, TextsOf
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Failure
+from relax_core.engine.protocol import Failure, LogsOf
 from relax_core.engine.request import Request
 from relax_core.present.models import Problem
 from relax_core.present.running.memory_models import MemoryView
-from relax_core.present.running.moment_models import Histories, Measure, TensorView
+from relax_core.present.running.moment_models import Histories, Logs, Measure, TensorView
 from relax_core.present.running.run_models import Breakpoint, PointHits
 
 R = TypeVar("R")
@@ -107,6 +107,8 @@ class StepperProps(msgspec.Struct, frozen=True):
     memory: MemoryView | None
     tensor: TensorShown | None
     watched: Watched | None
+    logs: Logs | None
+    """What the logpoints write over the run; None if there are none."""
     until: int
     """The last time that may be shown; -1 if all may."""
 
@@ -145,3 +147,10 @@ def watched(ask: Asks, program: Program, expressions: tuple[str, ...], time: int
     return (
         Watched(expressions, found) if isinstance(texts, Failure) else Watched(expressions, found, time, texts.rows[0])
     )
+
+
+def logged(ask: Asks, program: Program, points: tuple[Breakpoint, ...]) -> Logs | None:
+    """Ask what the logpoints among breakpoints write over the run; nothing is asked while there are none."""
+    writing = tuple(point for point in points if point.message and point.is_on)
+    reply = ask(LogsOf(program, writing)) if writing else None
+    return None if isinstance(reply, Failure) else reply

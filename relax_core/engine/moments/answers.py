@@ -9,10 +9,12 @@ from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import FrameOf, HistoriesOf, PartsOf, StackOf, Step, StepOf, StopTimesOf, TextsOf
 from relax_core.engine.programs.program import Program
+from relax_core.engine.protocol import LogsOf
 from relax_core.engine.replies import Stop
 from relax_core.present.running import moment
-from relax_core.present.running.moment_models import FrameView, Histories, Parts, Stack, Texts
+from relax_core.present.running.moment_models import FrameView, Histories, Logs, Parts, Stack, Texts
 from relax_core.present.running.run_models import PointList
+from relax_core.present.running.watching import messages
 from relax_core.present.running.watching.history import histories
 from relax_core.vm import debugger
 from relax_core.vm.recording.trace import Trace
@@ -59,6 +61,12 @@ def histories_of(message: HistoriesOf, context: RequestContext) -> Histories:
     """Evaluate expressions over the whole run."""
     trace, _ = run_at(message.program, 0, context)
     return histories(trace, message.expressions, context.is_cancelled)
+
+
+def logs(message: LogsOf, context: RequestContext) -> Logs:
+    """Write the messages of logpoints over the whole run."""
+    trace, _ = run_at(message.program, 0, context)
+    return messages.logs(trace, breakpoints.log_hits(trace, message.breakpoints, context.is_cancelled))
 
 
 def step(message: StepOf, context: RequestContext) -> Stop:

@@ -12,6 +12,7 @@ from relax_core.engine.components.stepper import (
     StepperAction,
     StepperProps,
     TensorAsked,
+    logged,
     tensor_shown,
     watched,
 )
@@ -59,6 +60,7 @@ class RunScreen:
             memory=self._memory(),
             tensor=None if tensor is None else tensor_shown(request, self._program, tensor, self._at),
             watched=watched(request, self._program, self._watches, self._at),
+            logs=logged(request, self._program, self._points),
             until=-1,
         )
         # Into a kernel the app leads; here it is stepped over, like any other call of the runtime.

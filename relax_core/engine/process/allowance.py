@@ -39,6 +39,7 @@ from relax_core.engine.protocol import (
     ExplanationsOf,
     FoundInStages,
     HitsOf,
+    LogsOf,
     MeasuredOf,
     Open,
     Operators,
@@ -116,6 +117,7 @@ def doing(message: object) -> str:
             RunOf(program=program)
             | StopOf(program=program)
             | HitsOf(program=program)
+            | LogsOf(program=program)
             | Execute(program=program)
             | SavedRunOf(program=program)
             | SimulateOf(program=program)

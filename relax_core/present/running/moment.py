@@ -91,6 +91,8 @@ class Wanted:
     path: tuple[int, ...] = ()
     first: int = 0
     limit: int = 0
+    hits: int = 1
+    """How often the place of a breakpoint was met, which the expression may ask for."""
 
 
 def parts_at(trace: Trace, time: int, depth: int, wanted: Wanted) -> Parts:
@@ -103,7 +105,7 @@ def parts_at(trace: Trace, time: int, depth: int, wanted: Wanted) -> Parts:
     frame = _frame(trace, time, depth)
     tree = parse_expression(Source("expression", wanted.expression))
     with np.errstate(all="ignore"):
-        value: Any = Moment(trace, time, 1, frame.frame).value(tree)
+        value: Any = Moment(trace, time, wanted.hits, frame.frame).value(tree)
     shown = _Shown(trace, time)
     is_place = isinstance(tree, Name | RegisterName | ItemOf | FieldOf)
     held = shown.held(value, wanted.expression, wanted.expression if is_place else "")
@@ -140,7 +142,12 @@ def _text_at(trace: Trace, time: int, expression: str) -> str:
     try:
         return parts_at(trace, time, depth, Wanted(expression)).value.text
     except DiagnosedError as error:
-        return f"<{error.diagnostics[0].message}>"
+        return without_value(error)
+
+
+def without_value(error: DiagnosedError) -> str:
+    """Return what stands in place of a value that an expression does not have: why not."""
+    return f"<{error.diagnostics[0].message}>"
 
 
 def _frame(trace: Trace, time: int, depth: int) -> FrameState:

@@ -68,6 +68,26 @@ class Texts(msgspec.Struct, frozen=True):
     rows: tuple[tuple[str, ...], ...]
 
 
+class Logged(msgspec.Struct, frozen=True):
+    """A message of a logpoint."""
+
+    time: int
+    line: int
+    """Line of the source that is about to run; 0 for none."""
+    text: str
+    """With values in place of its expressions; of one that has none, why not, in `<>`."""
+    is_fault: bool = False
+    """An expression has no value then."""
+
+
+class Logs(msgspec.Struct, frozen=True):
+    """What logpoints write over a run, in the order of time."""
+
+    messages: tuple[Logged, ...] = ()
+    count: int = 0
+    """Of all messages: those behind the first 1,000 are left out."""
+
+
 class Statistic(msgspec.Struct, frozen=True):
     """A number about a tensor: of the plane that is shown, and of all its elements."""
 

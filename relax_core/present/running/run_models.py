@@ -259,6 +259,8 @@ class Breakpoint(msgspec.Struct, frozen=True):
     is_on: bool = True
     condition: str = ""
     """Evaluated by the engine, see `PointHits`; empty: every hit stops."""
+    message: str = ""
+    """Of a logpoint, which writes it at every hit in place of stopping: `sum is {sum(x)}`; empty: it stops."""
 
     @property
     def is_placed(self) -> bool:

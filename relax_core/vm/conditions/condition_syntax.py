@@ -1,7 +1,8 @@
 """The language of conditions of breakpoints: from text to a tree. Nothing in it calls the program or the host.
 
 Literals, variables and registers (`%3`) of the running function, arithmetic, comparisons that chain, `and`, `or`,
-`not`, fields such as `x.shape`, items such as `x.shape[0]` and `pair[1]`, tuples and functions of values.
+`not`, fields such as `x.shape`, items such as `x.shape[0]` and `pair[1]`, tuples and functions of values, which may
+stand behind their argument: `x.sum()`.
 """
 
 import re
@@ -258,11 +259,19 @@ class _Parser:
                 name = self._take()
                 if name.kind != "name":
                     _refuse("a field is named after `.`, such as `x.shape`", name.span)
-                base = FieldOf(base, name.text, base.span.to(name.span))
+                base = self._member(base, name)
             else:
                 indices, end = self._list("]")
                 base = ItemOf(base, indices, base.span.to(end))
         return base
+
+    def _member(self, base: Expression, name: _Token) -> Expression:
+        """Parse a field, or a function of values that is written behind its argument: `x.sum()` is `sum(x)`."""
+        if self._next.kind != "sign" or self._next.text != "(":
+            return FieldOf(base, name.text, base.span.to(name.span))
+        self._take()
+        args, end = self._list(")")
+        return Apply(name.text, (base, *args), base.span.to(end))
 
     def _primary(self) -> Expression:
         token = self._take()

@@ -139,8 +139,11 @@ def applied(function: str, arg: Expression, value: Value) -> Value:
             return len(value)
         case np.ndarray() if function == "len" and value.ndim:
             return len(value)
-        case _ if function not in FUNCTIONS:
+        case _ if function == "len":
             fault(f"`{arg.span.text}` has no length, it is {describe(value)}", arg.span)
+        case _ if function not in FUNCTIONS:
+            known = ", ".join(f"`{name}`" for name in (*FUNCTIONS, "len"))
+            fault(f"there is no function `{function}`", arg.span, f"there are {known}")
         case _ if function in _OF_ANY_VALUE and not isinstance(value, bool | int | float | np.generic | np.ndarray):
             return False
         case tuple() if _is_flat(value):

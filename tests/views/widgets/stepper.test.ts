@@ -7,6 +7,7 @@ import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
 import { dimensionsOf } from "../../../views/pages/run/stepper/dimensions";
 import { meantBy, nameAt } from "../../../views/pages/run/stepper/hover";
 import { instructionTokens, namesIn } from "../../../views/pages/run/stepper/instructions";
+import { logText, shownAround } from "../../../views/pages/run/stepper/log";
 import { marksOf } from "../../../views/pages/run/stepper/marks";
 import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
 import { lanesOf } from "../../../views/pages/run/stepper/memory_rows";
@@ -68,7 +69,7 @@ function recorded(more: Partial<Run> = {}): Run {
   };
 }
 
-const AT_15: Breakpoint = { line: 15, pc: -1, is_on: true, condition: "" };
+const AT_15: Breakpoint = { line: 15, pc: -1, is_on: true, condition: "", message: "" };
 
 test("frames at a time are the same whichever way one comes there", () => {
   const forwards = new RunState(recorded());
@@ -119,13 +120,37 @@ test("continue stops at a breakpoint that is on, else at the end or in the next 
 
 test("a condition that Python has not evaluated is asked for, and one that it has stops where it says", () => {
   const stepping = new Stepping(recorded());
-  const point = { line: 0, pc: -1, is_on: true, condition: "i > 3" };
+  const point = { line: 0, pc: -1, is_on: true, condition: "i > 3", message: "" };
   stepping.points = [point];
   assert.deepEqual(stepping.continue(1), { kind: "need", to: 0, command: "continue" });
   const known = { point, met: 200, stops: 1, first: 9, times: [9], problem: null, problem_count: 0 };
   stepping.state.setEvaluated([known]);
   stepping.continue(1);
   assert.equal(stepping.at, 9);
+});
+
+test("a logpoint stops no run, and needs no answer before one goes on", () => {
+  const stepping = new Stepping(recorded());
+  stepping.points = [
+    { ...AT_15, message: "here" },
+    { ...AT_15, line: 17, condition: "i > 3", message: "there" },
+  ];
+  assert.deepEqual(stepping.hits, []);
+  stepping.continue(1);
+  assert.equal(stepping.at, COUNT);
+});
+
+test("of a long log the messages around the time are shown, and its file has all of them", () => {
+  const messages = Array.from({ length: 500 }, (_, i) => ({ time: 2 * i, line: 8, text: `${i}`, is_fault: false }));
+  const shownTimes = (at: number) => {
+    const shown = shownAround(messages, at);
+    return [shown.length, shown[0]?.time, shown.at(-1)?.time];
+  };
+  assert.deepEqual(shownTimes(0), [200, 0, 398]);
+  assert.deepEqual(shownTimes(500), [200, 302, 700]);
+  assert.deepEqual(shownTimes(5000), [200, 600, 998]);
+  assert.deepEqual(shownAround(messages.slice(0, 2), 9).length, 2);
+  assert.equal(logText(messages.slice(1, 3)), "time 2, line 8: 1\ntime 4, line 8: 2\n");
 });
 
 test("another window of the same run keeps what was chosen, another run does not", () => {

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from relax_core.engine.components.stepper import StepperAction
+from relax_core.engine.components.stepper import StepperAction, logged
 from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure, Open, SourceView
@@ -107,6 +107,7 @@ def _show(run: Run) -> None:
         memory=_memory() if has_tabs else None,
         tensor=shown_tensor(_shown_program()) if has_tabs else None,
         watched=watched(_shown_program(), run.total) if held is None else None,
+        logs=logged(ask, _shown_program(), read(own.breakpoints)) if held is None else None,
         until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,

@@ -92,6 +92,8 @@ export interface Breakpoint {
   readonly is_on: boolean;
   /** Evaluated by the engine, see `PointHits`; empty: every hit stops. */
   readonly condition: string;
+  /** Of a logpoint, which writes it at every hit in place of stopping: `sum is {sum(x)}`; empty: it stops. */
+  readonly message: string;
 }
 
 /** A value held by a closure. */
@@ -1028,6 +1030,24 @@ export interface LetsWay {
   readonly is_current: boolean;
 }
 
+/** A message of a logpoint. */
+export interface Logged {
+  readonly time: number;
+  /** Line of the source that is about to run; 0 for none. */
+  readonly line: number;
+  /** With values in place of its expressions; of one that has none, why not, in `<>`. */
+  readonly text: string;
+  /** An expression has no value then. */
+  readonly is_fault: boolean;
+}
+
+/** What logpoints write over a run, in the order of time. */
+export interface Logs {
+  readonly messages: readonly Logged[];
+  /** Of all messages: those behind the first 1,000 are left out. */
+  readonly count: number;
+}
+
 /** A tensor: held from time `start` to time `end`. `first_write` and `last_use` are events, -1 for none. */
 export type MemoryBox = readonly [
   label: string,
@@ -1672,6 +1692,8 @@ export interface StepperProps {
   readonly memory: MemoryView | null;
   readonly tensor: TensorShown | null;
   readonly watched: Watched | null;
+  /** What the logpoints write over the run; None if there are none. */
+  readonly logs: Logs | null;
   /** The last time that may be shown; -1 if all may. */
   readonly until: number;
 }

@@ -1,6 +1,5 @@
 """How the program goes through its run: from stop to stop, with what it prints on the way."""
 
-import re
 from collections.abc import Mapping
 from itertools import islice
 from types import MappingProxyType
@@ -11,11 +10,9 @@ from relax_core.cli.integration.debugging.breakpoints import REASONS, Breakpoint
 from relax_core.cli.integration.debugging.debuggee import Debuggee
 from relax_core.cli.integration.debugging.messages import Exited, LaunchArguments, Output, Reason, Stopped
 from relax_core.engine.debug.requests import Step, TextsOf
+from relax_core.present.running.watching.message_text import MESSAGES, expressions_in, filled
 
 THREAD: Final = 1
-_LOGGED: Final = 1_000
-"""On one move at most so many messages of logpoints are written."""
-_HOLE: Final = re.compile(r"\{([^{}]*)\}")
 _TITLES: Final[Mapping[Reason, str]] = MappingProxyType(
     {"data breakpoint": "A value was written, ", "exception": "A NaN or an infinity was written, "}
 )
@@ -128,20 +125,15 @@ class Mover:
             self._emit("output", Output(category, f"{text}\n", source, shown))
 
     def _logged(self, before: int, time: int) -> list[_Line]:
-        met = list(islice(self._points.logs(before + 1, time + 1), _LOGGED + 1))
+        met = list(islice(self._points.logs(before + 1, time + 1), MESSAGES + 1))
         rows: list[_Line] = []
-        for point in dict.fromkeys(point for _, point in met[:_LOGGED]):
+        for point in dict.fromkeys(point for _, point in met[:MESSAGES]):
             template = point.asked.log_message
-            times = tuple(at for at, other in met[:_LOGGED] if other is point)
-            holes = tuple(match[1].strip() for match in _HOLE.finditer(template))
-            values = self._asking.ask(TextsOf(self.debuggee.program, holes, times)).rows
+            times = tuple(at for at, other in met[:MESSAGES] if other is point)
+            expressions = expressions_in(template)
+            values = self._asking.ask(TextsOf(self.debuggee.program, expressions, times)).rows
             line = point.asked.place.line if point.asked.place is not None else 0
-            rows.extend((at, line, "console", _filled(template, row)) for at, row in zip(times, values, strict=True))
-        if len(met) > _LOGGED:
-            rows.append((time, 0, "console", f"… only the first {_LOGGED:,} messages are written"))
+            rows.extend((at, line, "console", filled(template, row)) for at, row in zip(times, values, strict=True))
+        if len(met) > MESSAGES:
+            rows.append((time, 0, "console", f"… only the first {MESSAGES:,} messages are written"))
         return rows
-
-
-def _filled(template: str, values: tuple[str, ...]) -> str:
-    found = iter(values)
-    return _HOLE.sub(lambda _: next(found), template)

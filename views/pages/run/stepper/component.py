@@ -12,6 +12,7 @@ from relax_core.engine.components.stepper import (
     Watched,
 )
 from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.moment_models import Logs
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, channel
 
@@ -36,6 +37,7 @@ def stepper(
     memory: MemoryView | None = None,
     tensor: TensorShown | None = None,
     watched: Watched | None = None,
+    logs: Logs | None = None,
     until: int = -1,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
@@ -57,13 +59,14 @@ def stepper(
         memory: what the tab `memory` shows in place of the listings.
         tensor: what the tab `tensor` shows there.
         watched: expressions that are watched; None if none can be.
+        logs: what logpoints write over the run; None if there are none.
         height: a CSS length.
         on_action: called with what the user did.
     """
     return _STEPPER.show(
         key,
         run,
-        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, until),
+        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, logs, until),
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         base=_WHOLE_RUN,
         on_action=on_action,

@@ -150,6 +150,7 @@ class Stepper {
     this.memory.setModel(props.memory);
     this.tensor.setModel(props.tensor);
     this.side.watched = props.watched;
+    this.side.logs = props.logs;
     stepping.points = take("breakpoints") ?? stepping.points;
     stepping.by = take("by") ?? stepping.by;
     const wanted = take("at") ?? null;

@@ -135,7 +135,7 @@ export class Listing {
   private dress(entry: Entry): void {
     const mark = this.marked.marks.get(entry.key) ?? {};
     const isDone = this.marked.isDone(entry.key);
-    const shown = JSON.stringify([mark.frame, mark.cursor, isDone, mark.point?.is_on, mark.point?.condition]);
+    const shown = JSON.stringify([mark.frame, mark.cursor, isDone, mark.point]);
     if (shown !== entry.shown) {
       entry.shown = shown;
       entry.row.classList.toggle("cur", mark.frame === "cur");
@@ -169,8 +169,10 @@ function drawGutter(entry: Entry, { point, frame }: LineMark, isDone: boolean): 
 
 function disc(point: Breakpoint): HTMLElement {
   const condition = point.condition ? `if ${point.condition}` : "";
-  const label = `breakpoint${point.is_on ? "" : ", off"}${condition && `, ${condition}`}`;
-  const look = `bp${point.is_on ? "" : " off"}`;
-  const names = { role: "img", "aria-label": label, title: condition || null };
-  return el("span", { class: look, ...names }, condition ? "?" : "");
+  const message = point.message ? `writes ${point.message}` : "";
+  const words = [message, condition].filter(Boolean).join(", ");
+  const label = `${message ? "logpoint" : "breakpoint"}${point.is_on ? "" : ", off"}${words && `, ${words}`}`;
+  const look = `bp${point.is_on ? "" : " off"}${message && " log"}`;
+  const names = { role: "img", "aria-label": label, title: words || null };
+  return el("span", { class: look, ...names }, condition && !message ? "?" : "");
 }

@@ -6,7 +6,13 @@ import type { Breakpoint } from "#generated/models";
 export type Place = { readonly line: number } | { readonly pc: number };
 
 /** Stops behind the instruction that wrote the first of them. */
-export const AT_NAN: Breakpoint = { line: 0, pc: -1, is_on: true, condition: "isnan(written) or isinf(written)" };
+export const AT_NAN: Breakpoint = {
+  line: 0,
+  pc: -1,
+  is_on: true,
+  condition: "isnan(written) or isinf(written)",
+  message: "",
+};
 
 export function pointLabel(point: Breakpoint): string {
   if (point.line) return `line ${point.line}`;
@@ -21,11 +27,16 @@ export function conditionKey(point: Breakpoint): string {
   return `${pointKey(point)}:${point.condition}`;
 }
 
+/** Whether a run stops there: a logpoint writes its message, and one that is off does nothing. */
+export function isStop(point: Breakpoint): boolean {
+  return point.is_on && !point.message;
+}
+
 /** The breakpoint that belongs to a place; a line without code passes it on to the next line that has some. */
 export function pointAt(place: Place, breakable: readonly number[]): Breakpoint | undefined {
-  if (!("line" in place)) return { line: 0, pc: place.pc, is_on: true, condition: "" };
+  if (!("line" in place)) return { line: 0, pc: place.pc, is_on: true, condition: "", message: "" };
   const line = breakable.find((number) => number >= place.line);
-  return line === undefined ? undefined : { line, pc: -1, is_on: true, condition: "" };
+  return line === undefined ? undefined : { line, pc: -1, is_on: true, condition: "", message: "" };
 }
 
 /** The index of the breakpoint at the same place, -1 if there is none. */

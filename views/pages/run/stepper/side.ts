@@ -1,9 +1,11 @@
 // The right side: call stack, registers, the value of one of them, breakpoints, output.
 
-import type { TensorAsked, Watched } from "#generated/models";
+import type { Logs, TensorAsked, Watched } from "#generated/models";
 import { button, link } from "#shared/controls";
 import { type Child, el, find, focusedIn, nodes, targetOf } from "#shared/dom";
 import { type Change, ChangeForm, type Target } from "./change";
+import { logPane } from "./log";
+import { paneHead } from "./pane_head";
 import { PointTable } from "./point_table";
 import { AT_NAN, changed, indexOf, pointKey } from "./points";
 import { FRAMES_SHOWN, Registers, registerKey, valueIn } from "./registers";
@@ -35,9 +37,6 @@ interface Shown {
 
 const OUTPUT_SHOWN = 200;
 
-const head = (title: string, note: string, ...rest: Child[]) =>
-  el("div", { class: "ph top tight" }, el("b", {}, title), el("span", { class: "n" }, note), rest);
-
 export class Side {
   readonly element: HTMLElement;
   readonly changer: ChangeForm;
@@ -46,6 +45,7 @@ export class Side {
   private readonly lower = el("div", { class: "lower" });
   private readonly registers = new Registers();
   watched: Watched | null = null;
+  logs: Logs | null = null;
   private readonly points: PointTable;
   private readonly watches: Watches;
   private target: Target | undefined;
@@ -74,11 +74,16 @@ export class Side {
     refill(this.upper, [
       el("div", { class: "ph" }, el("b", {}, "Call stack"), stack),
       stackTable(stepping.run, frames, this.asks.revealFrame),
-      head("Registers", frameCount),
+      paneHead("Registers", frameCount),
       this.registersOf(stepping, frames, isFlashing),
       this.valuePane(stepping, frames),
     ]);
-    refill(this.lower, [this.watchPane(stepping), this.pointsPane(stepping), this.outputPane(stepping)]);
+    refill(this.lower, [
+      this.watchPane(stepping),
+      this.pointsPane(stepping),
+      logPane(this.logs, stepping.at, this.asks.go),
+      this.outputPane(stepping),
+    ]);
     const name = held?.dataset.focus;
     const again = name ? find(this.element, `[data-focus="${name}"]`) : null;
     again?.focus({ preventScroll: true });
@@ -147,7 +152,7 @@ export class Side {
   private watchPane({ at, run }: Stepping): Child {
     const count = this.watched?.expressions.length ?? 0;
     const rows = this.watches.draw(this.watched, at, run.total);
-    return rows && [head("Watch", count ? String(count) : "an expression, at every time"), rows];
+    return rows && [paneHead("Watch", count ? String(count) : "an expression, at every time"), rows];
   }
 
   private pointsPane(stepping: Stepping): Child {
@@ -158,7 +163,7 @@ export class Side {
     const stop = () => this.asks.setPoints([...stepping.points, AT_NAN]);
     const atNan = hasNan ? "" : button("Stop at NaN", "t", "", stop, { title, data: { focus: "nan" } });
     const table = points.length ? this.points.draw(points, state) : "";
-    return [head("Breakpoints", hint, el("span", { class: "sp" }), atNan), table];
+    return [paneHead("Breakpoints", hint, el("span", { class: "sp" }), atNan), table];
   }
 
   private outputPane({ run, at }: Stepping): Child {
@@ -168,7 +173,7 @@ export class Side {
       const go = link(`time ${time}`, () => this.asks.go(time), { class: "link m" });
       return el("div", {}, go, text);
     });
-    return [head("Output", run.output.length ? count : "none"), el("div", { class: "code out" }, lines)];
+    return [paneHead("Output", run.output.length ? count : "none"), el("div", { class: "code out" }, lines)];
   }
 }
 

@@ -2,7 +2,7 @@
 // Times are absolute; an index into the window is `time - run.first_event`.
 
 import type { Breakpoint, Event, Jumps, PointHits, Run, Write } from "#generated/models";
-import { conditionKey } from "./points";
+import { conditionKey, isStop } from "./points";
 
 /** A frame at a time; the lists hold an entry for each register that was written, by its number. */
 export interface FrameState {
@@ -142,7 +142,7 @@ export class RunState {
 
   /** The nearest hit after (step 1) or before (step -1) a time; -1 if the window has none. */
   search(time: number, step: 1 | -1, points: readonly Breakpoint[]): number {
-    const active = points.filter((point) => point.is_on);
+    const active = points.filter(isStop);
     for (let t = time + step; t >= this.first && t < this.last; t += step) {
       if (active.some((point) => this.isHit(t, point))) return t;
     }

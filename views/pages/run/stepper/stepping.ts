@@ -2,6 +2,7 @@
 
 import type { Breakpoint, Run } from "#generated/models";
 import { between } from "#shared/values";
+import { isStop } from "./points";
 import { type Command, type FrameState, RunState, type StepBy } from "./state";
 
 /** What a command comes to: nothing, another time, or a question to Python for another window of the run. */
@@ -123,7 +124,7 @@ export class Stepping {
   continue(direction: 1 | -1): Outcome {
     if (direction > 0 && this.until >= 0) return this.go(this.until);
     const ask: Outcome = { kind: "need", to: this.at, command: direction > 0 ? "continue" : "continue_back" };
-    const isKnown = this.points.every((point) => !point.is_on || !point.condition || this.state.evaluated(point));
+    const isKnown = this.points.every((point) => !isStop(point) || !point.condition || this.state.evaluated(point));
     if (!isKnown) return ask;
     const hit = this.state.search(this.at, direction, this.points);
     if (hit >= 0) return this.go(hit);
@@ -133,13 +134,13 @@ export class Stepping {
 
   /** Runs to the line that was clicked. */
   toCursor(): Outcome {
-    const point = { line: this.cursor, pc: -1, is_on: true, condition: "" };
+    const point = { line: this.cursor, pc: -1, is_on: true, condition: "", message: "" };
     const target = this.cursor ? this.state.search(this.at, 1, [point]) : -1;
     return target < 0 ? STAY : this.go(target);
   }
 
-  /** The times at which a breakpoint that is on stops. */
+  /** The times at which a breakpoint stops. */
   get hits(): readonly number[] {
-    return this.points.filter((point) => point.is_on).flatMap((point) => this.state.hits(point));
+    return this.points.filter(isStop).flatMap((point) => this.state.hits(point));
   }
 }
