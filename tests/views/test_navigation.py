@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from typing import NoReturn
 from urllib.parse import urlencode
 
 import pytest
@@ -15,6 +16,7 @@ from tests.browser import OpenPage
 from tests.views.pages import assert_accessible, opened
 from views import PAGES
 from views.pages.passes.exports import stages_csv
+from views.shell.navigation import ask_for_page, go_where_asked, note_page, open_page, page_file
 from views.shell.tour import SYSTEMS, Stop, System
 from views.state.address import to_address
 from views.state.selection import screen
@@ -38,6 +40,42 @@ def test_every_program_that_is_offered_exists_and_has_a_page() -> None:
     assert {system.page for system in SYSTEMS} <= {*PAGES}
     titles = [stop.title for _, stop in STOPS]
     assert len(titles) == len(set(titles))
+
+
+class _Switched(Exception):
+    """Raised in place of Streamlit's own, which ends a run and begins the one of another page."""
+
+
+def test_a_page_is_reached_though_a_message_of_the_one_that_is_left_ran_that_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def switch(script: str) -> NoReturn:
+        raise _Switched(script)
+
+    monkeypatch.setattr("streamlit.session_state", {})
+    monkeypatch.setattr("streamlit.switch_page", switch)
+    note_page("learn")
+    with pytest.raises(_Switched):
+        open_page("run")
+    note_page("learn")
+    with pytest.raises(_Switched, match=page_file("run")):
+        go_where_asked()
+    note_page("run")
+    go_where_asked()
+    note_page("learn")
+    go_where_asked()
+
+
+def test_a_visitor_who_turns_to_a_third_page_is_not_sent_to_the_one_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("streamlit.session_state", {})
+    note_page("learn")
+    ask_for_page("run")
+    note_page("passes")
+    go_where_asked()
+    note_page("learn")
+    go_where_asked()
 
 
 @pytest.mark.parametrize(("system", "stop"), STOPS, ids=[stop.title for _, stop in STOPS])

@@ -10,6 +10,7 @@ from views.state.session import go_to_line
 
 _SHOWN: Final = "page.shown"
 _ASKED: Final = "page.asked"
+"""The page that is left and the one that is wanted, until the browser is there."""
 
 
 def page_file(noun: str) -> str:
@@ -18,8 +19,11 @@ def page_file(noun: str) -> str:
 
 
 def note_page(noun: str) -> None:
-    """Take note of which page is shown."""
+    """Take note of which page is shown; another one than the one that is left ends what was asked for."""
     st.session_state[_SHOWN] = noun
+    left, _ = st.session_state.get(_ASKED, (noun, noun))
+    if left != noun:
+        st.session_state.pop(_ASKED)
 
 
 def is_shown(noun: str) -> bool:
@@ -28,8 +32,17 @@ def is_shown(noun: str) -> bool:
 
 
 def open_page(noun: str) -> NoReturn:
-    """Leave this page for another one."""
+    """Leave this page for another one.
+
+    A message of the browser that comes meanwhile names the page that is left, and its run takes the place of the one
+    that would show the other page: that run goes there too.
+    """
+    _want(noun)
     st.switch_page(page_file(noun))
+
+
+def _want(noun: str) -> None:
+    st.session_state[_ASKED] = st.session_state.get(_SHOWN, ""), noun
 
 
 def open_line(line: int) -> NoReturn:
@@ -45,13 +58,15 @@ def ask_for_page(noun: str) -> None:
     takes its place, and the page is not first made for nothing.
     """
     close_dialog()
-    st.session_state[_ASKED] = noun
+    _want(noun)
 
 
 def go_where_asked() -> None:
     """Go to the page that was asked for, if one was; called at the start of a page."""
-    noun = st.session_state.pop(_ASKED, "")
-    if noun in PAGES:
+    _, noun = st.session_state.get(_ASKED, ("", ""))
+    if is_shown(noun):
+        st.session_state.pop(_ASKED)
+    elif noun in PAGES:
         open_page(noun)
 
 
