@@ -64,7 +64,7 @@ def test_the_command_in_a_report_names_its_files(
 
 def test_a_value_that_was_set_is_in_the_report(small: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, small, "-o", "-", "--set", "end: y = zeros()")[1]
-    assert "1 value was set while it ran" in out
+    assert "1 change was made while it ran" in out
 
 
 def test_a_program_that_stops_has_a_report_and_a_status(

@@ -100,6 +100,14 @@ class Executable:
             case _:
                 return ""
 
+    def instructions_calling(self, function: int) -> tuple[int, ...]:
+        """Return the instructions that call a function of the table by its index."""
+        return tuple(
+            pc
+            for pc, item in enumerate(self.instructions)
+            if isinstance(item, CallInstruction) and item.function == function
+        )
+
     @property
     def runs_each_once(self) -> bool:
         """Tell whether a run comes to no instruction twice: no function calls another or hands one on."""

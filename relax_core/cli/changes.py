@@ -1,4 +1,4 @@
-"""Values that the command line sets while a program runs: `--set '16: x = 0.5'`."""
+"""What the command line does to a running program: `--set '16: x = 0.5'`, `--skip 16`, `--replace 'add by numpy'`."""
 
 import argparse
 import re
@@ -8,20 +8,36 @@ import msgspec
 
 from relax_core.cli.terminal import Engine, UsageError, read_bytes
 from relax_core.engine.programs.program import ChangeAt
-from relax_core.engine.protocol import Failure, HitsOf, Program, StopOf
+from relax_core.engine.protocol import CallAtOf, Failure, HitsOf, Program, StopOf
 from relax_core.present.running.run_models import Breakpoint
 
 _SET: Final = re.compile(
     r"\s*(?:(?P<at>@?)(?P<number>\d{1,18})(?:#(?P<hit>\d{1,18}))?|time\s+(?P<time>\d{1,18})|(?P<end>end))\s*:(?P<text>.*)",
     re.DOTALL,
 )
-_FILE: Final = re.compile(r"(?P<place>[^=]*=)\s*(?P<path>\S.*\.npy)\s*")
+_FILE: Final = re.compile(r"(?P<place>[^=]*=|\s*skip\s*:)\s*(?P<path>\S.*\.npy)\s*")
 _PLACES: Final = "16 (a line), 16#3 (the third time), @12 (an instruction), time 40, end (where the run stopped)"
+_IS_SKIP: Final = re.compile(r"\s*skip\s*(:|$)")
+_FROM_THE_START: Final = "time 0: replace"
 _FOREVER: Final = 1 << 40
 
 
+def _skip(text: str) -> str:
+    """Return what --skip asks for in the words of --set."""
+    place, colon, value = text.partition(":")
+    return f"{place}: skip{colon}{value}"
+
+
+def _replacement(text: str) -> str:
+    """Return what --replace asks for in the words of --set: without a place, from the beginning on."""
+    parts = _SET.fullmatch(text)
+    if parts is None:
+        return f"{_FROM_THE_START} {text.strip()}"
+    return f"{text[: parts.start('text')]} replace {parts['text'].strip()}"
+
+
 def change_options(made: argparse.ArgumentParser) -> None:
-    """Add the options that set values."""
+    """Add the options that set values, skip calls and replace functions."""
     made.add_argument(
         "--set",
         dest="settings",
@@ -31,16 +47,33 @@ def change_options(made: argparse.ArgumentParser) -> None:
         help=f"stop there, set a variable and run on; PLACE: {_PLACES}; X: y, %%3, y[0, 1], pair[0]; V: 0.5, nan, "
         "y * 2, zeros(), ones(), random(7), normal(7), file.npy",
     )
+    made.add_argument(
+        "--skip",
+        dest="settings",
+        action="append",
+        type=_skip,
+        metavar="'PLACE[: V]'",
+        help="do not make the call there, and run on with V as its result; default: zeros of its declared type",
+    )
+    made.add_argument(
+        "--replace",
+        dest="settings",
+        action="append",
+        type=_replacement,
+        metavar="'[PLACE:] F by G'",
+        help="call another function of the module with the same signature, from there on; numpy: by its definition",
+    )
     made.add_argument("--in-place", action="store_true", help="--set writes to tensors: what shares them sees it")
 
 
 def changed_program(engine: Engine, program: Program, options: argparse.Namespace) -> Program | Failure:
-    """Return `program` with the values that the options set, each at a time of the run as the ones before it made it.
+    """Return `program` with what the options change, each at a time of the run as the ones before it made it.
 
     Raises:
         UsageError: an option cannot be read, or the run does not come by its place.
     """
-    for text in options.settings:
+    # Changes are made in the order of time, whatever comes first on the command line.
+    for text in sorted(options.settings, key=lambda text: not text.startswith(_FROM_THE_START)):
         found = _change(engine, program, text, is_in_place=options.in_place)
         if isinstance(found, Failure):
             return found
@@ -60,6 +93,9 @@ def _change(engine: Engine, program: Program, text: str, *, is_in_place: bool) -
     if parts is None:
         raise UsageError(f"--set takes a place and a change, such as '16: x = 0.5', got {text}; places: {_PLACES}")
     time = _time(engine, program, parts)
+    if isinstance(time, int) and _IS_SKIP.match(parts["text"]):
+        call = engine.request(CallAtOf(program, time))
+        time = call if isinstance(call, Failure) else call.time
     if isinstance(time, Failure):
         return time
     file = _FILE.fullmatch(parts["text"])

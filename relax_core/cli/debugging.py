@@ -356,7 +356,7 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
         raise UsageError("--json prints a result, or what --memory or --simulate finds")
     timed = "--profile" if options.profile else "--chrome-trace" if options.chrome_trace else ""
     if timed and options.settings:
-        raise UsageError(f"--set and {timed} do not go together: what is timed runs several times")
+        raise UsageError(f"--set, --skip or --replace and {timed} do not go together: what is timed runs several times")
     given = [name for name, is_given in asked.items() if is_given]
     if len(given) > 1 and given not in _WITH_OUTPUTS:
         raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")
@@ -372,8 +372,8 @@ def _say_result(ran: Executed, options: argparse.Namespace) -> int:
         return 0
     for line in ran.output:
         say(line)
-    if ran.stand_ins:
-        complain(f"note: {ran.stand_ins}")
+    for words in filter(None, (ran.stand_ins, *ran.interventions)):
+        complain(f"note: {words}")
     if ran.rendered:
         complain(ran.rendered)
         return LIMIT if ran.is_limit else DIAGNOSED
@@ -386,8 +386,8 @@ def _say_result(ran: Executed, options: argparse.Namespace) -> int:
 
 
 def _json_of(ran: Executed) -> str:
-    """Return a run as one object: what it printed and returned, which calls were stand-ins, and how it ended."""
-    fields = ("output", "result", "events", "stand_ins", "rendered", "problems")
+    """Return a run as one object: what it printed and returned, what was done to it, and how it ended."""
+    fields = ("output", "result", "events", "stand_ins", "interventions", "rendered", "problems")
     return msgspec.json.encode({name: getattr(ran, name) for name in fields}).decode()
 
 
@@ -572,5 +572,7 @@ def _say_values(found: ValuesCompared | Failure, options: argparse.Namespace, *,
         say(f"{SIGNS[row.verdict]} {row.name:<{width}}  {line:<9} {row.type}  {row.words}".rstrip())
     if len(shown) > limit:
         say(f"and {len(shown) - limit:,} more")
+    if found.parting is not None:
+        say(found.parting.to_text())
     say(found.conclusion)
     return found.status

@@ -54,6 +54,7 @@ from relax_core.engine.debug.requests import (
     TraceOf,
 )
 from relax_core.engine.documents import meanings
+from relax_core.engine.forks import calls as fork_calls
 from relax_core.engine.input_files import reading as input_reading
 from relax_core.engine.inside import stepping
 from relax_core.engine.moments import answers as moments
@@ -66,6 +67,7 @@ from relax_core.engine.properties import measures
 from relax_core.engine.protocol import (
     Asm,
     Ast,
+    CallAtOf,
     CompareGraph,
     CostsOf,
     DevicesOf,
@@ -231,6 +233,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(Opt, lambda: stage_views.printed_stages),
             _row(RunOf, lambda: run_views.recorded),
             _row(StopOf, lambda: run_views.stop),
+            _row(CallAtOf, lambda: fork_calls.call_at),
             _row(HitsOf, lambda: run_views.hits),
             _row(LogsOf, lambda: moments.logs),
             _row(StackOf, lambda: moments.stack),

@@ -51,7 +51,7 @@ from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView, PatternList
 from relax_core.present.regions.region_models import RegionReport
 from relax_core.present.running.moment_models import Logs
-from relax_core.present.running.run_models import Breakpoint, PointList, Run
+from relax_core.present.running.run_models import Breakpoint, CallAt, PointList, Run
 
 RELEASE = "0.1"
 """The version of RelaxScope, as `pyproject.toml` has it."""
@@ -168,6 +168,13 @@ class RunOf(Request[Run], frozen=True):
 
     program: Program
     event: int = 0
+
+
+class CallAtOf(Request[CallAt], frozen=True):
+    """Look at the call that a run makes at a time, or next in the binding."""
+
+    program: Program
+    time: int
 
 
 class StopOf(Request[Stop], frozen=True):
@@ -483,6 +490,7 @@ AnyRequest: TypeAlias = (
     | StructureOf
     | Inspect
     | RunOf
+    | CallAtOf
     | StopOf
     | HitsOf
     | LogsOf

@@ -86,6 +86,8 @@ class Executed(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     stand_ins: str = ""
     """Which calls were stand-ins, such as `2 calls were stand-ins (my.f: zeros, 2 calls)`; "" for none."""
+    interventions: tuple[str, ...] = ()
+    """What the host did besides setting values: which calls were not made, and which functions were replaced."""
 
 
 ReportPart: TypeAlias = Literal["source", "passes", "run"]

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -101,13 +102,17 @@ class _Found:
 
 
 class Calls:
-    """The calls of one machine. Compiled kernels are kept; `watchdog` stops one whose run is over."""
+    """The calls of one machine. Compiled kernels are kept; `watchdog` stops one whose run is over.
+
+    `definitions` are functions of the table that only this run has.
+    """
 
     def __init__(self, machine: Running, engine: KernelEngine | None, options: KernelOptions) -> None:
         self._machine = machine
         self._given_engine = engine
         self._options = options
         self._kernels: dict[int, _Found] = {}
+        self.definitions: Mapping[str, Packed] = MappingProxyType({})
         self._watched: list[list[tuple[Array, Before]]] = []
         self.watchdog = Watchdog(machine.is_over, self.cancel)
 
@@ -242,7 +247,7 @@ class Calls:
         machine = self._machine
         registry, stand_ins = machine.registry, machine.stand_ins
         stands_in = None if stand_ins is None else stand_ins.find(machine, name, args, machine.pc)
-        packed = stands_in or registry.find(name)
+        packed = self.definitions.get(name) or stands_in or registry.find(name)
         if packed is None:
             near = registry.near(name)
             hint = f"did you mean {', '.join(near)}? " if near else ""

@@ -1,6 +1,6 @@
 """The explicit tier: an interpreter of decoded instructions with a stack of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,6 +17,7 @@ from relax_core.vm.builtin.builtins import (
     unbox_scalar,
 )
 from relax_core.vm.calls import Calls
+from relax_core.vm.changes.redirect import redirected
 from relax_core.vm.context import fail
 from relax_core.vm.decode import BUILTIN, FUNCTION, IF, KERNEL, PACKED, RETURN, DecodedFunction, decode
 from relax_core.vm.objects.values import Array, Value
@@ -93,11 +94,22 @@ class Interpreter:
         self.outer = 0
         self._codes: dict[int, DecodedFunction] = {}
         self._reading = Reading(lambda: machine.written, lambda: machine.pc)
+        self._target_of: Mapping[int, int] = MappingProxyType({})
 
     @property
     def depth(self) -> int:
         """The number of open calls, those of generated code included."""
         return self.outer + len(self.frames)
+
+    def redirect(self, target_of: Mapping[int, int]) -> None:
+        """Have other functions called in place of some, in what is decoded from here on."""
+        if target_of or self._target_of:
+            self._target_of = target_of
+            self._codes.clear()
+
+    def target(self, function: int) -> int:
+        """Return the function that is called for one: itself, unless another one has its place."""
+        return self._target_of.get(function, function)
 
     def code(self, function: int) -> DecodedFunction:
         """Return the decoded instructions of a VM function."""
@@ -107,6 +119,8 @@ class Interpreter:
             found = decode(executable, executable.functions[function])
             if self._machine.written is not None:
                 found = self._reading.checked(found)
+            if self._target_of:
+                found = redirected(found, executable, self._target_of)
             self._codes[function] = found
         return found
 
@@ -190,7 +204,7 @@ class Interpreter:
         if what == FUNCTION:
             return function, args
         closure = callable_value(args[1])
-        return closure.function, (*args[2:], *closure.captures)
+        return self.target(closure.function), (*args[2:], *closure.captures)
 
     def _enter(self, function: int, args: tuple[Value, ...], dst: int) -> Frame:
         machine, caller = self._machine, self.frames[-1]

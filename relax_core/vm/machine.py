@@ -10,6 +10,9 @@ from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.vm.builtin.storage import POISON
 from relax_core.vm.calls import CANCELLED, Calls
+from relax_core.vm.changes.interventions import Intervention
+from relax_core.vm.changes.replace import Replacement
+from relax_core.vm.changes.skip import Skip
 from relax_core.vm.context import fail
 from relax_core.vm.external.packed import HOST, Registry
 from relax_core.vm.external.stand_ins import StandIn, StandIns
@@ -24,7 +27,7 @@ from relax_core.vm.objects.values import (
 from relax_core.vm.recording.fork import Setting, StoppedFrame, fork, made_frame
 from relax_core.vm.recording.locate import located, wrong_count
 from relax_core.vm.recording.recorder import NO_WRITE, Recorder
-from relax_core.vm.recording.trace import Outcome, Trace
+from relax_core.vm.recording.trace import Intervened, Outcome, Trace
 from relax_core.vm.recording.written import WrittenBytes
 from relax_core.vm.running import Running
 from relax_core.vm.stack import FROM_HOST, Frame, Opened
@@ -101,6 +104,9 @@ class Machine(Running):
             self.written = WrittenBytes(self.executable, None) if self._finds_unwritten else None
             return
         self.interpreter.frames.clear()
+        self.interpreter.redirect({})
+        self.interventions: tuple[Intervened, ...] = ()
+        self._recorded = self.executable
         self.calls.reset()
         recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
         written = WrittenBytes(self.executable, recorder) if self._finds_unwritten else None
@@ -132,7 +138,7 @@ class Machine(Running):
         is_limit = error is not None and error.code in _LIMIT_CODES
         outcome: Outcome = "limit" if is_limit else "error" if error else "returned"
         return Trace(
-            self.executable,
+            self._recorded,
             self.recorder or Recorder(0),
             result=result,
             error=error,
@@ -142,12 +148,14 @@ class Machine(Running):
             seconds=time.perf_counter() - start,
             written=self.written,
             stand_ins=tuple(self.stand_ins.calls) if self.stand_ins is not None else (),
+            interventions=self.interventions,
         )
 
-    def resume(self, trace: Trace, at: int, changes: Sequence[Setting] = ()) -> Trace:
-        """Continue from time `at` of a recorded run, with `changes` made to registers; `trace` stays as it was.
+    def resume(self, trace: Trace, at: int, changes: Sequence[Intervention] = ()) -> Trace:
+        """Continue from time `at` of a recorded run, with `changes` made; `trace` stays as it was.
 
-        The new run shares the log of the old one up to then. It is interpreted, with the same events.
+        The new run shares the log of the old one up to then. It is interpreted, with the same events. Values are set
+        before a call is skipped. A machine for replaced functions has the executable of `executable_for`.
 
         Raises:
             RunError: VM050, the run cannot go on from there.
@@ -159,10 +167,20 @@ class Machine(Running):
         if self.stand_ins is not None:
             self.stand_ins.reset(call for call in trace.stand_ins if call.event < at)
         start = time.perf_counter()
+        self._recorded = trace.executable
+        skips = tuple(item for item in changes if isinstance(item, Skip))
+        replacements = tuple(item for item in changes if isinstance(item, Replacement))
+        self.interventions = (*(item for item in trace.interventions if item.time < at), *replacements, *skips)
+        active = [item for item in self.interventions if isinstance(item, Replacement)]
+        self.interpreter.redirect({item.function: item.target for item in active})
+        self.calls.definitions = {item.by: item.definition for item in active if item.definition is not None}
         stopped = fork(trace, at, recorder, self.written)
         frames = [self._stopped(frame) for frame in stopped.frames]
         for change in changes:
-            change.make(recorder, self.written, frames, at)
+            if isinstance(change, Setting):
+                change.make(recorder, self.written, frames, at)
+        for skip in skips:
+            skip.make(recorder, self.written, frames)
         self.put_output(stopped.output)
         return self._traced(lambda: self._resume(frames), start)
 
@@ -273,15 +291,15 @@ class Machine(Running):
 
     def invoke(self, closure: Closure, args: tuple[Value, ...]) -> Value:
         """Call a closure from the host's side and wait for its result; its frames come on top of the stack."""
-        args = (*args, *closure.captures)
-        if self.executable.functions[closure.function].kind != "vm":
-            return self.calls.call(closure.function, args)
+        args, function = (*args, *closure.captures), self.interpreter.target(closure.function)
+        if self.executable.functions[function].kind != "vm":
+            return self.calls.call(function, args)
         if self._nested_count >= self.limits.nested_runs:
             fail("VM019", f"packed functions and closures call each other {self._nested_count} deep")
         self._nested_count += 1
         try:
             with self.calls.interrupted():
-                return self._start(closure.function, args, self._opened_here())
+                return self._start(function, args, self._opened_here())
         finally:
             self._nested_count -= 1
 

@@ -12,7 +12,7 @@ from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Function
 from relax_core.jit.engine import Engine
-from relax_core.vm.change import Change, setting
+from relax_core.vm.changes.change import Change, setting
 from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine

@@ -1,20 +1,29 @@
 """Runs in which the host changed values: each goes on from a time of the one before it, which stays as it was."""
 
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
-from itertools import chain, groupby, pairwise
+from itertools import chain, dropwhile, groupby, pairwise
 
 import msgspec
 import numpy as np
 
+from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.forks.references import reference_of
 from relax_core.engine.npy import read_npy
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.program import ChangeAt, Program
 from relax_core.engine.protocol import Progress
+from relax_core.ir.dialect import dialect_of
+from relax_core.ir.module import IRModule
 from relax_core.present.running.run import Recording
-from relax_core.vm.change import Change, is_file, setting
+from relax_core.vm.changes.change import Change, is_file
+from relax_core.vm.changes.interventions import interventions
+from relax_core.vm.changes.replace import executable_for
+from relax_core.vm.external.packed import Packed
+from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Array
 from relax_core.vm.recording.trace import Trace
@@ -59,21 +68,38 @@ def _check_order(changes: Changes) -> None:
 
 def _gone_on(opened: OpenProgram, trace: Trace, moment: Changes, context: RequestContext) -> Trace:
     at = moment[0].time
-    settings = [setting(trace, at, Change(item.text, item.depth, item.is_in_place, _array(item))) for item in moment]
+    asked = [Change(item.text, item.depth, item.is_in_place, _array(item)) for item in moment]
+    made = interventions(trace, at, asked, partial(definitions, opened=opened, limits=context.limits))
     context.report(Progress(f"Running on from time {at}"))
     engine, source = context.engine_of(opened), opened.source
     machine = Machine(
-        trace.executable,
+        executable_for(trace, made),
         limits=context.limits,
         engine=engine,
         options=engine.options,
         poisons_memory=source.program.poisons_memory,
         stand_ins=source.stand_ins,
     )
-    found = opened.runs.watched(machine, lambda: machine.resume(trace, at, settings), context.is_cancelled)
+    found = opened.runs.watched(machine, lambda: machine.resume(trace, at, made), context.is_cancelled)
     if context.is_cancelled() and found.error is not None:
         raise RunError((found.error,))
     return found
+
+
+def definitions(executable: Executable, entry: FunctionEntry, opened: OpenProgram, limits: Limits) -> Packed:
+    """Return the definition of a function of a program in NumPy.
+
+    Raises:
+        NoReferenceError: there is none.
+    """
+    return reference_of(executable, entry, lambda: _forms(opened), limits)
+
+
+def _forms(opened: OpenProgram) -> tuple[IRModule, ...]:
+    """Return the forms of a program in Relax, from the first one on."""
+    compilation = opened.compilation
+    forms = map(compilation.module_at, range(len(compilation.known_stages) + 1))
+    return tuple(dropwhile(lambda module: dialect_of(module) == "relay", forms))
 
 
 def _array(change: ChangeAt) -> Array | None:

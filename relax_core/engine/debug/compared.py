@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Final
 
 import msgspec
@@ -14,14 +15,15 @@ from relax_core.bytecode.build import build_stages
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, RunError
 from relax_core.engine.debug import intermediates
-from relax_core.engine.debug.changed import trace_of
+from relax_core.engine.debug.changed import trace_of, unchanged
 from relax_core.engine.debug.differences import compare, compare_arrays, type_of
 from relax_core.engine.debug.intermediates import Intermediate
 from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
-from relax_core.engine.debug.replies import ValueRow, ValuesCompared
+from relax_core.engine.debug.replies import Parting, ValueRow, ValuesCompared
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf
 from relax_core.engine.debug.tolerance import EXACT, Tolerance
+from relax_core.engine.forks.parting import parting_of
 from relax_core.engine.inputs import members_of, read_members
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import with_entries
@@ -102,8 +104,25 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
         rows += _before_stand_ins(found_rows, bound, (left.trace, right.trace))
     found = judge(left.outcome, right.outcome, tolerance)
     outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
-    notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
-    return ValuesCompared(tuple(rows), *names, notes, outcome)
+    return ValuesCompared(tuple(rows), *names, _notes(left, right), outcome, _parting(message, left, right, context))
+
+
+def _notes(left: _Ran, right: _Ran) -> tuple[str, ...]:
+    """Return the errors of both runs, and what the host did to them besides setting values."""
+    traces = [ran.trace for ran in (left, right) if ran.trace is not None]
+    said = (f"note: {item.words_for(trace)}" for trace in traces for item in trace.interventions)
+    return tuple(dict.fromkeys((*(item.render() for item in (*left.said, *right.said)), *said)))
+
+
+def _parting(message: CompareValuesOf, left: _Ran, right: _Ran, context: RequestContext) -> Parting | None:
+    """Return where two forks of one run part."""
+    forks = message.program.changes, message.other.changes
+    is_forked = forks[0] != forks[1] and unchanged(message.program) == unchanged(message.other)
+    if not is_forked or message.stage != message.other_stage or left.trace is None or right.trace is None:
+        return None
+    # Until the first change that only one of them has, they are the same run.
+    start = next(one or other for one, other in zip_longest(*forks) if one != other)
+    return parting_of(left.trace, right.trace, start.time, context.is_cancelled)
 
 
 def _entry_of(opened: OpenProgram) -> str:

@@ -226,6 +226,26 @@ class ValueRow(msgspec.Struct, frozen=True):
     """The largest distance of close numbers."""
 
 
+class Parting(msgspec.Struct, frozen=True):
+    """The first time at which two runs of one program differ: in a register, or in where they go."""
+
+    time: int
+    line: int
+    now: str
+    """What the first run is about to do."""
+    other: str = ""
+    """What the other run is about to do, if that is something else or in another function."""
+    registers: tuple[ValueRow, ...] = ()
+    """The registers that differ then, such as `main %3 y`, of all frames that both runs have."""
+
+    def to_text(self) -> str:
+        """Return the time, and a line for each register."""
+        ways = f"the first: {self.now} The other: {self.other}" if self.other else self.now
+        return "\n".join(
+            (f"They part at time {self.time}. {ways}", *(f"{row.name}: {row.words}" for row in self.registers))
+        )
+
+
 class ValuesCompared(msgspec.Struct, frozen=True):
     """The bindings of two runs, in the order of the first one, and what the runs came to."""
 
@@ -237,6 +257,8 @@ class ValuesCompared(msgspec.Struct, frozen=True):
     """Errors that ended a run early."""
     outcome: ValueRow | None = None
     """What both runs came to, if both were made: result, output and changed arguments."""
+    parting: Parting | None = None
+    """Of two forks of one run: where they part."""
 
     @property
     def verdict(self) -> Verdict:

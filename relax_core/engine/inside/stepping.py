@@ -36,6 +36,7 @@ from relax_core.present.running.inside_report import present_report, report_of_l
 from relax_core.simt.roofline import machine_of
 from relax_core.simt.signature import entries, launches, with_buffers
 from relax_core.source import Source
+from relax_core.vm.changes.replace import called_in
 
 
 def inside(message: InsideOf, context: RequestContext) -> InsideView:
@@ -104,7 +105,10 @@ def _begun(kernel: KernelCall, opened: OpenProgram, context: RequestContext) -> 
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     time = kernel.time if kernel.time >= 0 else _first_call(kernel, trace, executable)
     name, args = call_at(trace, executable, time)
-    function = executable.kernels[name]
+    name = called_in(trace, time, name)
+    function = executable.kernels.get(name)
+    if function is None:
+        raise CompileError((Diagnostic("TI004", f"`{name}` is called at time {time}, which is no kernel"),))
     context.report(Progress(f"Stepping into `{name}`"))
     return _walk_of(Kernel(function, name, engine, executable.log, executable.kernels), args, kernel, opened)
 

@@ -13,7 +13,10 @@ _BEFORE_RULES: Final = re.compile(r"\s*((RelayToRelax|Normalize)\s*(,\s*|$))*")
 
 
 class ChangeAt(msgspec.Struct, frozen=True):
-    """A change to the stopped program, such as `x[0, 1] = 0.5`, see `relax_core.vm.change`."""
+    """A change to the stopped program: `x[0, 1] = 0.5`, `skip`, `skip: ones()`, `replace f by g`.
+
+    See `relax_core.vm.changes.interventions`.
+    """
 
     time: int
     text: str
@@ -67,7 +70,7 @@ class Program(msgspec.Struct, frozen=True):
     constants: bytes = b""
     """An npz archive of the tensors that the text refers to as `metadata["ir.GenericConst"][0]`, by number: `0`, ..."""
     changes: tuple[ChangeAt, ...] = ()
-    """Values that the host changes while it runs, in order of time; the run is forked at each."""
+    """What the host changes while it runs, in order of time; the run is forked at each."""
     stand_ins: tuple[StandInFor, ...] = ()
     """What answers for packed functions."""
     recorded: bytes = b""

@@ -49,8 +49,9 @@ def unrepeated(program: Program) -> Iterator[str]:
     if program.module:
         yield f"it is about `{program.module}`, one of several modules of the file"
     if program.changes:
-        count = plural(len(program.changes), "value")
-        yield f"{count} {'was' if len(program.changes) == 1 else 'were'} set while it ran: `--set` does that"
+        count = plural(len(program.changes), "change")
+        verb = "was" if len(program.changes) == 1 else "were"
+        yield f"{count} {verb} made while it ran: `--set`, `--skip` and `--replace` do that"
     if program.stand_ins:
         yield f"{', '.join(f'`{item.name}`' for item in program.stand_ins)} had stand-ins: `--stand-in` does that"
     if program.verify:

@@ -110,6 +110,7 @@ def executed(trace: Trace) -> Executed:
         trace.outcome == "limit",
         problems=(problem_of(error),) if error is not None else (),
         stand_ins=calls_words(trace.stand_ins) if trace.stand_ins else "",
+        interventions=tuple(item.words_for(trace) for item in trace.interventions),
     )
 
 

@@ -251,6 +251,20 @@ class Run(msgspec.Struct, frozen=True):
     """The instructions that call a kernel, which a step may go into."""
 
 
+class CallAt(msgspec.Struct, frozen=True):
+    """The call of the program at a time: what lies before it in its binding, such as an allocation, is gone over."""
+
+    time: int
+    name: str = ""
+    """The function that is called; empty: the program calls none there."""
+    result: str = ""
+    """What the call would give if it were skipped, such as `zeros (2, 3) float32`; why not, if `is_open`."""
+    is_open: bool = False
+    """The program does not tell of what the result would be zeros."""
+    substitutes: tuple[str, ...] = ()
+    """The functions that can take its place, `numpy` for its definition."""
+
+
 class Breakpoint(msgspec.Struct, frozen=True):
     """A place to stop at: a line, an instruction, or, with neither, wherever its condition holds."""
 

@@ -15,15 +15,14 @@ import numpy as np
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.diagnostics import plural
-from relax_core.ir.expr import Call, ExternFunc, PrimType, ShapeType, TensorType, TupleType, Type, Var
-from relax_core.ir.integer.evaluate import NoValueError, evaluate
+from relax_core.ir.expr import Call, ExternFunc, ShapeType, TensorType, TupleType, Var
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ops.runtime.control import declared
-from relax_core.ops.show import show_type
 from relax_core.vm.context import Context, fail
 from relax_core.vm.external.packed import HostFunction, Packed
 from relax_core.vm.objects.values import Array, ShapeValue, Value, describe
+from relax_core.vm.objects.zeros import NoZerosError, zeros_of
 from relax_core.vm.stack import Frame
 
 How: TypeAlias = Literal["zeros", "recorded", "python"]
@@ -146,7 +145,7 @@ class _CallSite:
         instruction = executable.instructions[pc] if pc >= 0 else None
         if not isinstance(instruction, CallInstruction) or executable.functions[instruction.function].name != name:
             return cls(name, None, (), None, executable)
-        written = _destinations(executable, instruction, pc)
+        written = destinations(executable, instruction, pc)
         node = executable.nodes[pc]
         call = next((item for item in preorder(node) if isinstance(item, Call) and _calls(item, name)), None)
         frame = context.frames[-1] if context.frames else None
@@ -171,31 +170,10 @@ class _CallSite:
         type_ = declared(self.call)
         if type_ is None:
             self.refuse("its call declares no type", "declare one: sinfo_args=R.Tensor((n, 4), 'float32')")
-        return self._zeros(context, type_, self._sizes())
-
-    def _zeros(self, context: Context, type_: Type, sizes: Mapping[PrimVar, int]) -> Any:
-        match type_:
-            case TensorType(shape=tuple() as dims, dtype=str(dtype)):
-                return context.allocate(self._evaluated(dims, type_, sizes), dtype)
-            case PrimType(dtype="string"):
-                return ""
-            case PrimType(dtype=dtype):
-                return False if dtype == "bool" else 0.0 if dtype.startswith(("float", "bfloat")) else 0
-            case ShapeType(values=tuple() as values):
-                return ShapeValue(self._evaluated(values, type_, sizes))
-            case TupleType(fields=()):
-                return None
-            case TupleType(fields=fields):
-                return tuple(self._zeros(context, field, sizes) for field in fields)
-            case _:
-                self.refuse(f"there are no zeros of {show_type(type_)}", "give it a Python function")
-
-    def _evaluated(self, dims: tuple[PrimExpr, ...], type_: Type, sizes: Mapping[PrimVar, int]) -> tuple[int, ...]:
         try:
-            return tuple(int(evaluate(item, sizes)) for item in dims)
-        except NoValueError:
-            hint = "give it a Python function"
-            self.refuse(f"what its call declares, {show_type(type_)}, has a size that the run does not tell", hint)
+            return zeros_of(type_, self._sizes(), context.allocate)
+        except NoZerosError as error:
+            self.refuse(str(error), "give it a Python function")
 
     def _sizes(self) -> Mapping[PrimVar, int]:
         """Return the symbolic dimensions that registers with declared types tell, parameters among them."""
@@ -233,7 +211,7 @@ def _calls(call: Call, name: str) -> bool:
     return isinstance(callee, ExternFunc) and callee.name == name
 
 
-def _destinations(executable: Executable, call: CallInstruction, pc: int) -> tuple[int, ...]:
+def destinations(executable: Executable, call: CallInstruction, pc: int) -> tuple[int, ...]:
     """Return the trailing arguments that were allocated before this call, and that nothing used in between."""
     start = executable.function_at(pc).start
     found: list[int] = []

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -55,12 +55,26 @@ class FrameState:
     through: int
 
 
+class Intervened(Protocol):
+    """What the host did to a run at a time, besides setting values."""
+
+    @property
+    def time(self) -> int:
+        """The event from which on it shows."""
+        ...
+
+    def words_for(self, trace: "Trace") -> str:
+        """Say what was done, and what came of it in a run."""
+        ...
+
+
 class Trace:
     """A run. Time `t` is the moment before event `t`; `len(trace)` is the end.
 
     `frames_at`, `value_at` and `registers_at` answer for any time: a tensor is shown as it was then, one that nothing
     had been written to reads `Uninitialised`, a value that was given up to save memory reads `NOT_KEPT`. `written` is
-    what the run followed in the mode that finds what nothing wrote, `stand_ins` the calls that stand-ins answered.
+    what the run followed in the mode that finds what nothing wrote, `stand_ins` the calls that stand-ins answered,
+    `interventions` the calls that the host had skipped and the functions that it had replaced.
     """
 
     def __init__(
@@ -76,6 +90,7 @@ class Trace:
         seconds: float,
         written: WrittenBytes | None = None,
         stand_ins: tuple[StandInCall, ...] = (),
+        interventions: "tuple[Intervened, ...]" = (),
     ) -> None:
         self.executable = executable
         self.result = result
@@ -85,6 +100,7 @@ class Trace:
         self.seconds = seconds
         self.written = written
         self.stand_ins = stand_ins
+        self.interventions = interventions
         self._recorder = recorder
         self._stop_frame, self._stop_pc = stop
 

@@ -1,5 +1,6 @@
 """Read a recorded run of this machine from a trace. Its program is compiled and not run: the log says what it did."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -31,8 +32,9 @@ from relax_core.engine.pipelines.run_files.writing import (
 from relax_core.engine.pipelines.trace import reader
 from relax_core.engine.pipelines.trace.arrays import digest_of, read_array
 from relax_core.engine.pipelines.trace.events import ArrayValue, MachineRunEvent
-from relax_core.engine.programs.program import Program
+from relax_core.engine.programs.program import ChangeAt, Program
 from relax_core.source import Source, Span
+from relax_core.vm.changes.interventions import is_told
 from relax_core.vm.external.stand_ins import StandInCall
 from relax_core.vm.objects.values import NOT_KEPT, Array
 from relax_core.vm.recording.liveness import written
@@ -61,6 +63,18 @@ class RunFile:
     def program(self) -> Program:
         """The program that ran, with the changes that were made to it."""
         return msgspec.structs.replace(self.record.program, text=self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A change that was made while a run was recorded: the file holds how it was written, and what came of it."""
+
+    time: int
+    text: str
+
+    def words_for(self, trace: Trace) -> str:
+        """Say what was done to the run when it was recorded."""
+        return f"`{self.text}` was done at time {self.time}, when it was recorded"
 
 
 def is_run_file(name: str, content: bytes) -> bool:
@@ -99,6 +113,10 @@ def program_of_file(name: str, content: bytes) -> Program:
     """
     program = read_run_file(name, content).program
     return msgspec.structs.replace(program, changes=(), run_file=content)
+
+
+def _told(record: RunRecord) -> Iterator[ChangeAt]:
+    return (item for item in record.program.changes if is_told(item.text))
 
 
 def stand_ins_of(record: RunRecord) -> tuple[StandInCall, ...]:
@@ -229,6 +247,7 @@ class _RunReader:
             stop=record.stop,
             seconds=record.seconds,
             stand_ins=self._stand_ins(),
+            interventions=tuple(_Recorded(item.time, item.text) for item in _told(record)),
         )
 
     def _add_frames(self, recorder: Recorder) -> None:

@@ -33,6 +33,7 @@ from relax_core.vm.recording.fork import Setting, fields_of, stack_at
 from relax_core.vm.recording.trace import FrameState, Trace
 
 _SIDES: Final = re.compile(r"(?P<place>[^=]*)=(?!=)(?P<value>.*)", re.DOTALL)
+SKIP: Final = re.compile(r"\s*(?P<place>skip)\s*(?::(?P<value>.*))?", re.DOTALL)
 _WORDS: Final[Mapping[str, float]] = MappingProxyType({"nan": float("nan"), "inf": float("inf")})
 _WHOLE_BELOW: Final = 10
 """Upper bound of random integers."""
@@ -70,7 +71,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Target:
+class Target:
     """The assignment target of a left side: a register, a path of fields, and the value there at that time.
 
     `element` is the index into a tensor, `None` for all of it; `declared` is the type that the variable has.
@@ -95,29 +96,39 @@ def setting(trace: Trace, at: int, change: Change) -> Setting:
     source = Source("change", change.text)
     if sides is None:
         whole = Span(source, 0, len(change.text))
-        _refuse("a change has a place, `=` and a value", whole, "such as `x = 0.5` or `x[0, 1] = nan`")
+        refuse("a change has a place, `=` and a value", whole, "such as `x = 0.5` or `x[0, 1] = nan`")
     frames = stack_at(trace, at)
     if not -len(frames) <= change.depth < len(frames):
-        _refuse(f"there is no frame {change.depth} at time {at}", Span(source, *sides.span("place")))
+        refuse(f"there is no frame {change.depth} at time {at}", Span(source, *sides.span("place")))
     depth = change.depth % len(frames)
     moment = Moment(trace, at, 1, frames[depth].frame)
     place = _place(trace, at, frames[depth], moment, _side(change.text, sides.span("place")))
-    value = _Right(moment, place, change).value(_side(change.text, sides.span("value")))
+    value = assigned(moment, place, change, sides.span("value"))
     if change.is_in_place:
         _check_in_place(trace.raw_registers_at(at, frames[depth].frame)[place.register], place, value)
     return Setting(depth, place.register, value, place.path, place.element, change.is_in_place)
 
 
-def _check_in_place(held: Value, place: _Target, value: Value) -> None:
+def assigned(moment: Moment, target: Target, change: Change, span: tuple[int, int]) -> Value:
+    """Return the value that the part `span` of a change assigns to its target.
+
+    Raises:
+        CompileError: VM030, it cannot be read.
+        RunError: VM032 or VM051, located in the change.
+    """
+    return _Right(moment, target, change).value(_side(change.text, span))
+
+
+def _check_in_place(held: Value, place: Target, value: Value) -> None:
     for number in place.path:
         held = fields_of(held)[number]
     if not isinstance(held, np.ndarray) or not isinstance(value, np.ndarray):
-        _refuse(f"only a tensor is changed in place, `{place.span.text}` is {describe(held)}", place.span)
+        refuse(f"only a tensor is changed in place, `{place.span.text}` is {describe(held)}", place.span)
     if not held.flags.writeable:
-        _refuse(f"`{place.span.text}` is a constant of the program, which is not changed in place", place.span)
+        refuse(f"`{place.span.text}` is a constant of the program, which is not changed in place", place.span)
     if (place.element is None and held.shape != value.shape) or held.dtype != value.dtype:
         words = f"in place `{place.span.text}` stays {describe(held)}, got {describe(value)}"
-        _refuse(words, place.span, "give it a value of its own instead")
+        refuse(words, place.span, "give it a value of its own instead")
 
 
 def _side(text: str, span: tuple[int, int]) -> Expression:
@@ -125,11 +136,16 @@ def _side(text: str, span: tuple[int, int]) -> Expression:
     return parse_expression(Source("change", " " * span[0] + text[span[0] : span[1]]))
 
 
-def _refuse(message: str, span: Span, hint: str = "") -> NoReturn:
+def refuse(message: str, span: Span, hint: str = "") -> NoReturn:
+    """Say that a change does not fit, located in it.
+
+    Raises:
+        RunError: VM051.
+    """
     raise RunError((Diagnostic("VM051", message, span, hint),))
 
 
-def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Expression) -> _Target:
+def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Expression) -> Target:
     steps: list[ItemOf] = []
     base = target
     while isinstance(base, ItemOf):
@@ -138,23 +154,23 @@ def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Exp
     register = _register(trace, frame, moment, base)
     held = trace.value_at(at, frame.frame, register)
     if isinstance(held, Sentinel):
-        _refuse(f"`{base.span.text}` has no value at time {at}: it is {held.name}", base.span, "choose a later time")
+        refuse(f"`{base.span.text}` has no value at time {at}: it is {held.name}", base.span, "choose a later time")
     path: list[int] = []
     for number, step in enumerate(reversed(steps)):
         indices = tuple(_index(moment, index) for index in step.indices)
         fields = fields_of(held)
         if isinstance(held, np.ndarray) and number == len(steps) - 1:
             _check_element(held, indices, step)
-            return _Target(register, tuple(path), indices, held, None, target.span)
+            return Target(register, tuple(path), indices, held, None, target.span)
         if len(indices) != 1 or not -len(fields) <= indices[0] < len(fields):
             shown = ", ".join(map(str, indices))
-            _refuse(f"`{step.base.span.text}` has no item [{shown}], it is {describe(held)}", step.span)
+            refuse(f"`{step.base.span.text}` has no item [{shown}], it is {describe(held)}", step.span)
         path.append(indices[0] % len(fields))
         held = fields[path[-1]]
     entry = trace.executable.functions[frame.function]
     var = entry.register_vars[register] if register < len(entry.register_vars) and not path else None
     declared = infer(trace.executable.module).types.get(var, var.annotation) if var is not None else None
-    return _Target(register, tuple(path), None, held, declared, target.span)
+    return Target(register, tuple(path), None, held, declared, target.span)
 
 
 def _register(trace: Trace, frame: FrameState, moment: Moment, base: Expression) -> int:
@@ -163,20 +179,20 @@ def _register(trace: Trace, frame: FrameState, moment: Moment, base: Expression)
         case RegisterName(index=index) if index < entry.register_count:
             return index
         case RegisterName(index=index):
-            _refuse(f"`{entry.name}` has {entry.register_count} registers, and no `%{index}`", base.span)
+            refuse(f"`{entry.name}` has {entry.register_count} registers, and no `%{index}`", base.span)
         case Name(name=name):
             found = moment.register_of(name)
             if found is None:
-                _refuse(f"`{entry.name}` has no variable `{name}`", base.span, "registers are named `%0`, `%1`, ...")
+                refuse(f"`{entry.name}` has no variable `{name}`", base.span, "registers are named `%0`, `%1`, ...")
             return found
         case _:
-            _refuse(f"`{base.span.text}` is no variable and no register", base.span)
+            refuse(f"`{base.span.text}` is no variable and no register", base.span)
 
 
 def _index(moment: Moment, index: Expression) -> int:
     found = moment.value(index)
     if not isinstance(found, int):
-        _refuse(f"an index is a whole number, got {describe(found)}", index.span)
+        refuse(f"an index is a whole number, got {describe(found)}", index.span)
     return found
 
 
@@ -184,13 +200,13 @@ def _check_element(held: Array, indices: tuple[int, ...], step: ItemOf) -> None:
     is_inside = all(-size <= index < size for index, size in zip(indices, held.shape, strict=False))
     if not indices or len(indices) > held.ndim or not is_inside:
         shown = ", ".join(map(str, indices))
-        _refuse(f"there is no element [{shown}] in `{step.base.span.text}`, {describe(held)}", step.span)
+        refuse(f"there is no element [{shown}] in `{step.base.span.text}`, {describe(held)}", step.span)
 
 
 class _Right:
     """Evaluates the right side of a change for its target."""
 
-    def __init__(self, moment: Moment, place: _Target, change: Change) -> None:
+    def __init__(self, moment: Moment, place: Target, change: Change) -> None:
         self._moment = moment
         self._place = place
         self._change = change
@@ -244,22 +260,22 @@ class _Right:
     def _seed(self, args: tuple[Expression, ...], span: Span) -> int:
         found = self._moment.value(args[0]) if len(args) == 1 else 0
         if len(args) > 1 or not isinstance(found, int) or found < 0:
-            _refuse(f"`{span.text}` takes one seed, a whole number from 0", span, "such as `random(7)`")
+            refuse(f"`{span.text}` takes one seed, a whole number from 0", span, "such as `random(7)`")
         return found
 
     def _given(self, span: Span) -> Array:
         if self._change.array is None:
-            _refuse("`file()` is the array of a .npy file, and none is given", span)
+            refuse("`file()` is the array of a .npy file, and none is given", span)
         return self._change.array
 
     def _filled(self, shape: tuple[int, ...], dtype: "np.dtype[Any]", found: Value, tree: Expression) -> Array:
         """Return a tensor that holds a number everywhere, or the values of another one of this shape."""
         if not isinstance(found, bool | int | float | np.generic | np.ndarray):
-            _refuse(f"`{self._place.span.text}` holds {dtype} numbers, got {describe(found)}", tree.span)
+            refuse(f"`{self._place.span.text}` holds {dtype} numbers, got {describe(found)}", tree.span)
         given = np.asarray(found)
         if given.shape not in ((), shape):
             words = f"`{self._place.span.text}` has the shape {shape_text(shape)}, got {describe(given)}"
-            _refuse(words, tree.span)
+            refuse(words, tree.span)
         with np.errstate(all="ignore"):
             try:
                 made = np.full(shape, given, dtype)
@@ -267,7 +283,7 @@ class _Right:
                 made = None
             is_exact = made is not None and (dtype.kind not in "biu" or np.array_equal(made, np.full(shape, given)))
         if made is None or not is_exact:
-            _refuse(f"`{self._place.span.text}` holds {dtype}, and {describe(found)} is none", tree.span)
+            refuse(f"`{self._place.span.text}` holds {dtype}, and {describe(found)} is none", tree.span)
         return made
 
     def _check_declared(self, shape: tuple[int, ...], dtype: "np.dtype[Any]", found: Array, span: Span) -> None:
@@ -283,7 +299,7 @@ class _Right:
         if not (has_shape and has_dtype):
             hint = "convert it with `.astype(...)` and save it again" if has_shape else "its type fixes the shape"
             expected = f"a tensor {shape_text(shape)} {dtype}"
-            _refuse(f"`{place.span.text}` must be {expected}, got {describe(found)}", span, hint)
+            refuse(f"`{place.span.text}` must be {expected}, got {describe(found)}", span, hint)
 
     def _fitting(self, held: Value, found: Value, span: Span) -> Value:
         """Convert the right side to the kind of `held`."""
@@ -299,15 +315,15 @@ class _Right:
             case ShapeValue(), tuple() if len(held) == len(found):
                 return ShapeValue(self._size(item, span) for item in found)
             case _:
-                _refuse(f"`{self._place.span.text}` is {describe(held)}, got {describe(found)}", span)
+                refuse(f"`{self._place.span.text}` is {describe(held)}, got {describe(found)}", span)
 
     def _size(self, item: Value, span: Span) -> int:
         if not isinstance(item, int) or isinstance(item, bool) or item < 0:
-            _refuse(f"a dimension of `{self._place.span.text}` is a whole number, got {describe(item)}", span)
+            refuse(f"a dimension of `{self._place.span.text}` is a whole number, got {describe(item)}", span)
         return item
 
 
 def is_file(text: str) -> bool:
-    """Tell whether the right side of a change is `file()`."""
-    sides = _SIDES.fullmatch(text)
-    return sides is not None and re.fullmatch(rf"\s*{_FILE}\s*\(\s*\)\s*", sides["value"]) is not None
+    """Tell whether what a change gives is `file()`."""
+    sides = SKIP.fullmatch(text) or _SIDES.fullmatch(text)
+    return sides is not None and re.fullmatch(rf"\s*{_FILE}\s*\(\s*\)\s*", sides["value"] or "") is not None

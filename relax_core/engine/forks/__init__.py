@@ -1,0 +1,1 @@
+"""Forks of a run: what functions are by definition, and where two runs part."""
