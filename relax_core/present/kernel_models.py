@@ -177,6 +177,8 @@ class ForTvm(msgspec.Struct, frozen=True):
     """The arrays that are given, then what stands in those that are changed, as .npy."""
     problem: str = ""
     """Why they cannot be given to TVM."""
+    returned: int = -1
+    """The array whose elements are wanted after a call of the first kernel; -1: the kernels are timed."""
 
 
 def _apart(difference: float, *, has_same_bits: bool) -> str:

@@ -91,7 +91,7 @@ def test_what_cannot_be_compared_says_why(other: object) -> None:
     view = tensor_view(ODD, "x", 4, Plane(), Other(other, 2, "ulp"))
     assert view.measure == "value"
     assert view.difference is not None
-    assert view.difference.words.startswith("Not comparable: it was ")
+    assert view.difference.words.startswith("Not comparable: the other is ")
 
 
 def test_integers_have_no_units_in_the_last_place() -> None:

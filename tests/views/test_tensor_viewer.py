@@ -19,7 +19,8 @@ SLICED = "prim/packed_softmax_axes.py"
     "asked",
     [
         TensorAsked("%3", 1),
-        TensorAsked("t[0; 1]", 0, (2, 0), (0, 5, 0), 12, 24, 7, "ulp", "-1e-3;"),
+        TensorAsked("t[0; 1]", 0, (2, 0), (0, 5, 0), 12, 24, "7", "ulp", "-1e-3;"),
+        TensorAsked("x", 0, other="numpy"),
     ],
 )
 def test_an_address_holds_what_is_seen(asked: TensorAsked) -> None:
@@ -42,6 +43,12 @@ def test_a_register_is_seen_in_two_clicks_and_compared(page: Page, app_url: str)
     expect(viewer).to_contain_text("(2, 3) float32")
     cells = viewer.get_by_role("table", name="Elements").locator("td.tc")
     expect(cells).to_have_count(6)
+    other = viewer.get_by_label("Compare with", exact=True)
+    other.select_option("numpy")
+    expect(viewer).to_contain_text("6 of 6 elements differ")
+    other.select_option("tvm")
+    expect(viewer).to_contain_text("Not comparable: apache-tvm is not installed")
+    other.select_option("time")
     viewer.get_by_label("Compare with time").fill("7")
     viewer.get_by_label("Compare with time").press("Enter")
     expect(viewer).to_contain_text("6 of 6 elements differ")

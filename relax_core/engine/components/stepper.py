@@ -1,13 +1,13 @@
 """What the stepper is given beside a run, and what it tells; what it asks of tensors and watched expressions."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
 
 from relax_core.engine.components.commands import Buttons
 from relax_core.engine.debug.requests import HistoriesOf, TensorOf, TextsOf
-from relax_core.engine.programs.program import Program
+from relax_core.engine.programs.program import NOTHING, Against, Program
 from relax_core.engine.protocol import Failure, LogsOf
 from relax_core.engine.request import Request
 from relax_core.present.models import Problem
@@ -33,7 +33,8 @@ class TensorAsked(msgspec.Struct, frozen=True):
     fixed: tuple[int, ...] = ()
     top: int = 0
     left: int = 0
-    other_time: int = -1
+    other: str = ""
+    """What it is compared with: a time, or one of `TensorShown.choices`; empty for nothing."""
     measure: Measure = "value"
     search: str = ""
 
@@ -44,6 +45,8 @@ class TensorShown(msgspec.Struct, frozen=True):
     asked: TensorAsked
     view: TensorView | None = None
     fault: str = ""
+    choices: Buttons = ()
+    """What it can be compared with besides times, each with its name."""
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -113,8 +116,26 @@ class StepperProps(msgspec.Struct, frozen=True):
     """The last time that may be shown; -1 if all may."""
 
 
-def tensor_shown(ask: Asks, program: Program, asked: TensorAsked, time: int) -> TensorShown:
-    """Ask for a tensor at a time, and say why if there is none."""
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """Something that tensors can be compared with: how it is known, its name, and what is asked for."""
+
+    key: str
+    name: str
+    against: Against
+
+
+NUMPY: Final = Comparable("numpy", "NumPy", Against("numpy", name="NumPy"))
+"""The operators of its binding by their definitions."""
+
+
+def tensor_shown(
+    ask: Asks, program: Program, asked: TensorAsked, time: int, comparables: tuple[Comparable, ...] = (NUMPY,)
+) -> TensorShown:
+    """Ask for a tensor at a time, compared with a time or one of `comparables`, and say why if there is none."""
+    choices = tuple((item.key, item.name) for item in comparables)
+    chosen = next((item.against for item in comparables if item.key == asked.other), NOTHING)
+    against = Against("time", int(asked.other)) if asked.other.isdecimal() else chosen
     place = (asked.axes, asked.fixed, asked.top, asked.left)
     reply = ask(
         TensorOf(
@@ -123,14 +144,14 @@ def tensor_shown(ask: Asks, program: Program, asked: TensorAsked, time: int) -> 
             asked.depth,
             asked.expression,
             *place,
-            other_time=asked.other_time,
+            against=against,
             measure=asked.measure,
             search=asked.search,
         )
     )
     if isinstance(reply, Failure):
         return TensorShown(asked, None, reply.problems[0].message if reply.problems else reply.message)
-    return TensorShown(asked, reply)
+    return TensorShown(asked, reply, choices=choices)
 
 
 def watched(ask: Asks, program: Program, expressions: tuple[str, ...], time: int) -> Watched:

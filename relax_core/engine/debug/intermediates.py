@@ -88,7 +88,7 @@ def _all(trace: Trace) -> Iterator[Intermediate]:
             continue
         time = event + 1
         value = trace.as_it_was(trace.written_value(event), time)
-        if isinstance(value, Uninitialised) or _is_allocated(trace, event):
+        if isinstance(value, Uninitialised) or is_allocated(trace, event):
             # What lies in the bytes of a new tensor is not its value, but what was there before.
             time = writes.first_behind(trace.written_value(event), event)
             value = trace.as_it_was(trace.written_value(event), time)
@@ -106,7 +106,7 @@ def _all(trace: Trace) -> Iterator[Intermediate]:
         yield Intermediate(name, var.name, time, copies, trace, int(trace.pcs[call]))
 
 
-def _is_allocated(trace: Trace, event: int) -> bool:
+def is_allocated(trace: Trace, event: int) -> bool:
     """Tell whether an event made a tensor in a storage."""
     match trace.executable.instructions[int(trace.pcs[event])]:
         case CallInstruction(function=function):

@@ -18,7 +18,7 @@ from relax_core.engine.debug.replies import (
 )
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.halving.reply import Budget
-from relax_core.engine.programs.program import Program
+from relax_core.engine.programs.program import NOTHING, Against, Program
 from relax_core.engine.replies import (
     Appearances,
     CostsView,
@@ -460,7 +460,7 @@ Step = Literal["into", "over", "out", "back", "back_over", "back_out"]
 class TensorOf(Request[TensorView], frozen=True):
     """Show a window of the plane of two axes of a tensor, which an expression names in the frame at `depth`.
 
-    With `other_time` it is compared with what the expression was then in the same frame; -1: with nothing.
+    `against` says what it is compared with.
     """
 
     program: Program
@@ -475,19 +475,23 @@ class TensorOf(Request[TensorView], frozen=True):
     left: int = 0
     rows: int = 24
     columns: int = 12
-    other_time: int = -1
+    against: Against = NOTHING
     measure: Measure = "value"
     search: str = ""
     """A number: the window moves to the next element behind its first one that is equal to it."""
 
 
 class TensorFileOf(Request[TensorFile], frozen=True):
-    """Write a whole tensor, which an expression names in the frame at `depth`, as a .npy file."""
+    """Write a whole tensor, which an expression names in the frame at `depth`, as a .npy file.
+
+    With `tvm` the call of the kernel that computed it is written, in the words of that version of apache-tvm.
+    """
 
     program: Program
     time: int
     depth: int
     expression: str
+    tvm: Literal["", "0.25", "0.27"] = ""
 
 
 class InputFile(msgspec.Struct, frozen=True):

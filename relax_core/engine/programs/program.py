@@ -85,6 +85,25 @@ class Program(msgspec.Struct, frozen=True):
     """Generated floats are from -1 to 1 where no operator, such as a logarithm, wants them positive; else from 0 on."""
 
 
+class Against(msgspec.Struct, frozen=True):
+    """What a tensor of a run is compared with."""
+
+    what: Literal["nothing", "time", "run", "numpy", "array"] = "nothing"
+    """`numpy`: the operators of its binding by their definitions."""
+    time: int = -1
+    program: Program | None = None
+    """Of `run`: the other run is looked at where it has come as far."""
+    content: bytes = b""
+    """Of `array`: a .npy file."""
+    name: str = ""
+    """What it is called; a time needs no name."""
+    problem: str = ""
+    """Of `array`: why there is none."""
+
+
+NOTHING: Final = Against()
+
+
 def with_rules_stage(pipeline: str) -> str:
     """Return a pipeline that applies the rules of the program: as it is, or with that pass as early as it can stand."""
     if _NAMES_IT.search(pipeline):

@@ -1,5 +1,7 @@
-"""The kernels of a schedule timed by apache-tvm as well, in a process of its own, where a Python has it."""
+"""Kernels timed or run by apache-tvm as well, in a process of its own, where a Python has it."""
 
+import base64
+import binascii
 import os
 import re
 import select
@@ -21,14 +23,14 @@ from relax_core.present.kernel_models import ForTvm, ScheduleTable, TvmRung, Tvm
 
 VARIABLE: Final = "RELAXSCOPE_TVM"
 _OFF: Final = "off"
-_ABSENT: Final = (
-    "apache-tvm's times stand here as well where it can be imported: `pip install apache-tvm`, or name a Python that "
-    f"has it by `{VARIABLE}`"
-)
+_HOW: Final = f"`pip install apache-tvm`, or name a Python that has it by `{VARIABLE}`"
+_ABSENT: Final = f"apache-tvm's times stand here as well where it can be imported: {_HOW}"
+NOT_INSTALLED: Final = f"apache-tvm is not installed: {_HOW}"
 _VERSION = "from importlib.metadata import version; print(version('apache-tvm'))"
 _NUMBERS: Final = re.compile(r"(\d+)\.(\d+)")
 _PROBE_SECONDS, _TICK_SECONDS = 30.0, 0.2
 _ANSWER_BYTES: Final = 1 << 20
+_ARRAY_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,29 @@ def beside_tvm(
     return msgspec.structs.replace(table, theirs=times, for_tvm=None)
 
 
+@dataclass(frozen=True, slots=True)
+class TvmArray:
+    """An array as a kernel of apache-tvm left it, as .npy, or the reason why there is none."""
+
+    content: bytes = b""
+    problem: str = ""
+
+
+def returned_by_tvm(given: ForTvm, tvm: Installed, said: Callable[[str], object] = lambda words: None) -> TvmArray:
+    """Call a kernel once by apache-tvm, confined as when it is timed, and return the array that is wanted of it."""
+    try:
+        found, end = _answers(tvm, given, said, _ARRAY_BYTES)
+    except OSError as error:
+        return TvmArray(problem=f"apache-tvm cannot be started: {error}")
+    last = found[-1] if len(found) > 1 else _Line(problem=f"apache-tvm cannot be used: {end}")
+    if last.problem:
+        return TvmArray(problem=last.problem)
+    try:
+        return TvmArray(base64.b64decode(last.array, validate=True))
+    except binascii.Error as error:
+        return TvmArray(problem=f"its answer cannot be read: {error}")
+
+
 class _Line(msgspec.Struct, frozen=True):
     """What the process says of itself, of a kernel, or of all."""
 
@@ -92,9 +117,16 @@ class _Line(msgspec.Struct, frozen=True):
     difference: float = 0.0
     has_same_bits: bool = True
     seconds: tuple[float, ...] = ()
+    array: str = ""
 
 
 def _timed(tvm: Installed, given: ForTvm, said: Callable[[str], object]) -> TvmTimes:
+    found, end = _answers(tvm, given, said, _ANSWER_BYTES)
+    return _times(tvm.version, len(given.texts), found, end)
+
+
+def _answers(tvm: Installed, given: ForTvm, said: Callable[[str], object], most_bytes: int) -> tuple[list[_Line], str]:
+    """Return the lines of the process, of at most so many bytes each, and how it ended."""
     limits = Limits()
     head = {
         "name": given.kernel,
@@ -102,6 +134,7 @@ def _timed(tvm: Installed, given: ForTvm, said: Callable[[str], object]) -> TvmT
         "processor": given.processor,
         "scalars": given.scalars,
         "changed": given.changed,
+        "returned": given.returned,
         "memory_bytes": limits.memory_bytes,
         "cpu_seconds": limits.cpu_seconds,
     }
@@ -118,9 +151,13 @@ def _timed(tvm: Installed, given: ForTvm, said: Callable[[str], object]) -> TvmT
         )
     assert process.stdout is not None
     found: list[_Line] = []
+
+    def tick() -> None:
+        said(_doing(tvm.version, len(found), given))
+
     end = ""
     try:
-        for line in _lines(process.stdout, limits.wall_seconds, lambda: said(_doing(tvm.version, len(found), given))):
+        for line in _lines(process.stdout, limits.wall_seconds, tick, most_bytes):
             found.append(msgspec.json.decode(line, type=_Line))
         with suppress(subprocess.TimeoutExpired):
             process.wait(_TICK_SECONDS)
@@ -132,10 +169,10 @@ def _timed(tvm: Installed, given: ForTvm, said: Callable[[str], object]) -> TvmT
         process.kill()
         status = process.wait()
         process.stdout.close()
-    return _times(tvm.version, len(given.texts), found, end or f"it ended with {_end(status)}")
+    return found, end or f"it ended with {_end(status)}"
 
 
-def _lines(source: IO[bytes], seconds: float, tick: Callable[[], object]) -> Iterator[bytes]:
+def _lines(source: IO[bytes], seconds: float, tick: Callable[[], object], most_bytes: int) -> Iterator[bytes]:
     """Yield the lines of a process until it closes its output, and call `tick` while it says nothing.
 
     Raises:
@@ -154,7 +191,7 @@ def _lines(source: IO[bytes], seconds: float, tick: Callable[[], object]) -> Ite
         if not part:
             return
         *lines, rest = (rest + part).split(b"\n")
-        if len(rest) > _ANSWER_BYTES:
+        if len(rest) > most_bytes:
             raise OSError("it says too much")
         yield from lines
 

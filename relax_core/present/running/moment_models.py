@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from relax_core.present.kernel_models import ForTvm
+
 Measure = Literal["value", "absolute", "relative", "ulp"]
 """What the cells show: the values, or how far each is from that of another time."""
 
@@ -105,9 +107,10 @@ class Bin(msgspec.Struct, frozen=True):
 
 
 class TensorDifference(msgspec.Struct, frozen=True):
-    """How the elements of a tensor differ from what they were at another time."""
+    """How the elements of a tensor differ from those of another one."""
 
     time: int
+    """When the other one was looked at; -1 for one that is of no time."""
     words: str
     """Such as `3 of 6 elements differ`, or why the two cannot be compared."""
     rows: tuple[tuple[str, str], ...] = ()
@@ -116,6 +119,8 @@ class TensorDifference(msgspec.Struct, frozen=True):
     """How many elements are how many units in the last place apart."""
     largest: tuple[int, ...] = ()
     """Where the largest absolute difference is; empty if none differs."""
+    name: str = ""
+    """What the other one is; empty for the same name at another time of the run."""
 
 
 class TensorView(msgspec.Struct, frozen=True):
@@ -161,9 +166,10 @@ class TensorView(msgspec.Struct, frozen=True):
 
 
 class TensorFile(msgspec.Struct, frozen=True):
-    """A whole tensor as a .npy file."""
+    """A whole tensor as a .npy file, or the call that computed it."""
 
-    content: bytes
+    content: bytes = b""
+    for_tvm: ForTvm | None = None
 
 
 class Reading(msgspec.Struct, frozen=True):

@@ -46,8 +46,11 @@ _WHAT: Final = "Every step, register, tensor and printed line, to be looked at l
 
 def recorded_run() -> OpenedRun | None:
     """Return the recorded run that is shown: the opened one, as long as its program is what is open."""
-    if not state(RunState).from_file:
-        return None
+    return kept_run() if state(RunState).from_file else None
+
+
+def kept_run() -> OpenedRun | None:
+    """Return the recorded run that was opened, shown or not, as long as its program is what is open."""
     chosen, found = st.session_state.get(_KEPT, (None, None))
     return found if found is not None and chosen == state(ProgramState) else None
 

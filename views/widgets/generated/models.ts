@@ -1763,13 +1763,15 @@ export interface TensorAsked {
   readonly fixed: readonly number[];
   readonly top: number;
   readonly left: number;
-  readonly other_time: number;
+  /** What it is compared with: a time, or one of `TensorShown.choices`; empty for nothing. */
+  readonly other: string;
   readonly measure: "absolute" | "relative" | "ulp" | "value";
   readonly search: string;
 }
 
-/** How the elements of a tensor differ from what they were at another time. */
+/** How the elements of a tensor differ from those of another one. */
 export interface TensorDifference {
+  /** When the other one was looked at; -1 for one that is of no time. */
   readonly time: number;
   /** Such as `3 of 6 elements differ`, or why the two cannot be compared. */
   readonly words: string;
@@ -1779,6 +1781,8 @@ export interface TensorDifference {
   readonly bands: readonly (readonly [string, number])[];
   /** Where the largest absolute difference is; empty if none differs. */
   readonly largest: readonly number[];
+  /** What the other one is; empty for the same name at another time of the run. */
+  readonly name: string;
 }
 
 /** A tensor as it was asked for, or why there is none. */
@@ -1786,6 +1790,8 @@ export interface TensorShown {
   readonly asked: TensorAsked;
   readonly view: TensorView | null;
   readonly fault: string;
+  /** What it can be compared with besides times, each with its name. */
+  readonly choices: readonly (readonly [string, string])[];
 }
 
 /** A window of the plane that two axes of a tensor span, at a time of a run. */

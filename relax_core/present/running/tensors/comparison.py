@@ -89,8 +89,8 @@ def difference(array: Array, other: Any, time: int) -> TensorDifference:
 def not_comparable(array: Array, other: Any) -> str:
     """Say why two values cannot be compared element by element; empty if they can."""
     if not isinstance(other, np.ndarray):
-        return "Not comparable: it was no tensor then."
+        return "Not comparable: the other is no tensor."
     then = cast("Array", other)
     if array.shape != then.shape or array.dtype != then.dtype:
-        return f"Not comparable: it was {then.shape} {then.dtype} then."
+        return f"Not comparable: the other is {then.shape} {then.dtype}."
     return ""

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.present.running.moment_models import Measure, TensorView
+from relax_core.present.running.moment_models import Measure, TensorDifference, TensorView
 from relax_core.present.running.tensor import number
 from relax_core.present.running.tensors.comparison import difference, measured, not_comparable
 from relax_core.present.running.tensors.kinds import LETTERS, Array, is_float, kinds, small_map, wide
@@ -37,11 +37,16 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a tensor is compared with: its value at another time of the run, None if it had none."""
+    """What a tensor is compared with: its value at another time of the run, or what `name` tells.
+
+    Without a value, `why` says why there is none.
+    """
 
     value: Any
     time: int
     measure: Measure = "value"
+    name: str = ""
+    why: str = ""
 
 
 def tensor_view(
@@ -89,11 +94,18 @@ def tensor_view(
         marks="".join(LETTERS[kind] for kind in kinds(shown).reshape(-1).tolist()),
         numpy=numpy_text(values),
         measure=measure,
-        difference=None if other is None else difference(array, other.value, other.time),
+        difference=None if other is None else _difference(array, other),
         found=found,
         search=words,
     )
     return _with_overview(view, array, whole_plane)
+
+
+def _difference(array: Array, other: Other) -> TensorDifference:
+    if other.why:
+        return TensorDifference(other.time, f"Not comparable: {other.why}.", name=other.name)
+    found = difference(array, other.value, other.time)
+    return msgspec.structs.replace(found, name=other.name)
 
 
 def _with_overview(view: TensorView, array: Array, plane: Array) -> TensorView:

@@ -179,7 +179,7 @@ export class Side {
 
 function wholeTensor(expression: string, depth: number): TensorAsked {
   const place = { axes: [], fixed: [], top: 0, left: 0 };
-  return { expression, depth, ...place, other_time: -1, measure: "value", search: "" };
+  return { expression, depth, ...place, other: "", measure: "value", search: "" };
 }
 
 function refill(box: Element, children: Child): void {

@@ -1,4 +1,4 @@
-// The tensor viewer: a window of two axes, the whole plane in small, statistics, histogram, and another time beside it.
+// The tensor viewer: a window of two axes, the whole plane in small, statistics, histogram, and another value beside it.
 
 import type { TensorAsked, TensorDifference, TensorShown, TensorView } from "#generated/models";
 import { button, choice, link, segments } from "#shared/controls";
@@ -15,6 +15,7 @@ const MEASURES = [
   ["ulp", "ULP"],
 ] as const;
 const MAP_PIXELS = 128;
+const TIME = /^\d+$/;
 
 export interface Asks {
   readonly see: (asked: TensorAsked) => void;
@@ -166,21 +167,6 @@ export class TensorPane {
       if (event.key === "Enter") next();
     });
     const words = view.found.length ? `[${view.found.join(", ")}]: ${view.search}` : view.search;
-    const times = el("input", {
-      type: "number",
-      min: 0,
-      value: asked.other_time < 0 ? "" : asked.other_time,
-      placeholder: "time",
-      "aria-label": "Compare with time",
-      data: { focus: "tensor-time" },
-      change: () => {
-        const isOff = times.value.trim() === "";
-        const measure = isOff ? "value" : asked.measure;
-        this.see({ other_time: isOff ? -1 : Math.max(0, Number(times.value)), measure });
-      },
-    });
-    const measure =
-      asked.other_time < 0 ? "" : segments("Shown", MEASURES, view.measure, (id) => this.see({ measure: id }));
     return el(
       "div",
       { class: "tensor-bar" },
@@ -188,9 +174,29 @@ export class TensorPane {
       button("Next", "t", "", next, { "aria-label": "Next element with this value", data: { focus: "tensor-next" } }),
       el("span", { class: "m muted", role: "status", data: { found: view.found.join(",") } }, words),
       el("span", { class: "sp" }),
-      el("label", { class: "tensor-slice" }, "Compare with time", times),
-      measure,
+      this.otherChoice(asked, view),
+      asked.other ? segments("Shown", MEASURES, view.measure, (id) => this.see({ measure: id })) : "",
     );
+  }
+
+  // What the tensor is compared with; a time has a field of its own.
+  private otherChoice(asked: TensorAsked, view: TensorView): Child {
+    const isTime = TIME.test(asked.other);
+    const against = (other: string) => this.see({ other, measure: other ? asked.measure : "value" });
+    const entries = [["", "nothing"], ["time", "another time"], ...(this.model?.choices ?? [])] as const;
+    const pick = choice("Compare with", entries, isTime ? "time" : asked.other, (id) =>
+      against(id === "time" ? String(Math.max(0, view.time - 1)) : id),
+    );
+    pick.dataset.focus = "tensor-other";
+    const field = el("input", {
+      type: "number",
+      min: 0,
+      value: asked.other,
+      "aria-label": "Compare with time",
+      data: { focus: "tensor-time" },
+      change: () => against(field.value.trim() && String(Math.max(0, Math.trunc(Number(field.value))))),
+    });
+    return el("span", { class: "tensor-slice" }, "Compare with", pick, isTime ? field : "");
   }
 
   private window(view: TensorView): HTMLElement {
@@ -264,6 +270,7 @@ export class TensorPane {
     const found: TensorDifference | null = view.difference;
     if (!found) return "";
     const go = link(`time ${found.time}`, () => this.asks.go(found.time), { class: "link m" });
+    const there = found.time >= 0 ? `${found.name}, at its time ${found.time}` : found.name;
     const largest = () => {
       const [down = -1, across = -1] = view.axes.length > 1 ? view.axes : [-1, view.axes[0] ?? -1];
       this.see({
@@ -278,7 +285,7 @@ export class TensorPane {
     return el(
       "div",
       { class: "tensor-part", data: { difference: found.words } },
-      headOf("Against", go),
+      headOf("Against", found.name ? there : go),
       el("div", {}, found.words),
       where,
       el(
