@@ -39,7 +39,6 @@ from relax_core.engine.debug.requests import (
     BisectOf,
     BisectRecordedOf,
     ChromeTraceOf,
-    Closeness,
     CompareValuesOf,
     DumpOf,
     InputFile,
@@ -52,6 +51,7 @@ from relax_core.engine.debug.requests import (
     StopsOf,
     WarpOrder,
 )
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.pipelines import pipeline as pipelines

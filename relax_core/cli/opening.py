@@ -14,11 +14,11 @@ from relax_core.cli.terminal import Engine, UsageError, complain, read_bytes, re
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has_errors
 from relax_core.engine.debug.requests import (
     BisectRecordedOf,
-    Closeness,
     CompareValuesOf,
     CrashOf,
     Parcel,
 )
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import constants, recorded, sources
 from relax_core.engine.pipelines import pipeline as pipelines

@@ -26,6 +26,7 @@ from relax_core.engine.debug.requests import (
     InsideOf,
     InsideReportOf,
     LifeOf,
+    LineHeatOf,
     MemoryOf,
     OwnPassOf,
     PartsOf,
@@ -58,7 +59,7 @@ from relax_core.engine.forks import calls as fork_calls
 from relax_core.engine.input_files import reading as input_reading
 from relax_core.engine.inside import stepping
 from relax_core.engine.moments import answers as moments
-from relax_core.engine.moments import tensors, timing
+from relax_core.engine.moments import heat, tensors, timing
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.pipelines.crashes import explain
@@ -221,6 +222,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(RewriteOf, lambda: rewrite_views.rewrite),
             _row(EffectsOf, lambda: effect_views.effects),
             _row(CostsOf, lambda: cost_views.costs),
+            _row(LineHeatOf, lambda: heat.line_heat),
             _row(MeasuredOf, lambda: measuring.measured),
             _row(CompareGraph, lambda: stage_views.compare),
             _row(FilmOf, lambda: stage_views.film_of),

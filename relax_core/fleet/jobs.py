@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import msgspec
 
-from relax_core.engine.debug.requests import Closeness
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import Program
 

@@ -283,6 +283,31 @@ class GraphEdge(msgspec.Struct, frozen=True, array_like=True):
     side: Side = "both"
 
 
+class HeatMark(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a line takes, and so the node that it computes."""
+
+    level: int
+    """1 to 5 on the scale, 0 for nothing, -1 for a NaN or an infinity."""
+    short: str
+    """The figure, such as `12.3 µs`."""
+    words: str
+    """What it is of, such as `Time: 12.3 µs, 41 % of the run, 3 times`."""
+
+
+class LineHeat(msgspec.Struct, frozen=True):
+    """What the lines of a program take of a quantity; a line without a mark has no figure."""
+
+    title: str
+    """The quantity with its unit, such as `Time, µs`."""
+    scale: str = ""
+    """What the levels are, such as `linear, to 48.2 µs`."""
+    note: str = ""
+    """What is counted how, and what is blank."""
+    lines: tuple[tuple[int, HeatMark], ...] = ()
+    nodes: tuple[tuple[str, HeatMark], ...] = ()
+    """Of each line the binding, or the call, that begins in it first."""
+
+
 class LegendEntry(msgspec.Struct, frozen=True):
     """A sign and what it means."""
 

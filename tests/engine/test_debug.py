@@ -10,13 +10,13 @@ import relax_core
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
 from relax_core.engine.debug.requests import (
     BisectOf,
-    Closeness,
     CompareArchiveOf,
     CompareValuesOf,
     DumpOf,
     ProfileOf,
     StopsOf,
 )
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.inputs import write_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.session import Session

@@ -36,6 +36,7 @@ VALUES = {
     "breakpoints": (Breakpoint(8, condition="i > 3"),), "places": (StopPlace(function="main", register=2),),
     "files": (requests.InputFile("x.png", b"PNG", "x"),),
     "expression": "x[0]", "step": "over", "expressions": ("x",), "times": (3,),
+    "quantity": "bytes",
 }  # fmt: skip
 
 

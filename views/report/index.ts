@@ -58,6 +58,7 @@ function propsOf(title: string): GraphProps {
     actions: [],
     can_be_bare: false,
     height: "",
+    heat: null,
   };
 }
 

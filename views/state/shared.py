@@ -58,6 +58,8 @@ class FocusState:
     node: str = rules.text()
     view: str = rules.text(40, kept="edit")
     """The form that is shown, one of the page's own; another page takes its first one."""
+    quantity: str = rules.choice("time", "bytes", "operations", "values", kept="always")
+    """What lines and nodes are coloured by; empty for nothing."""
     bare: str = rules.text(100, kept="always")
     """The pages, with commas between, whose graphs count weights, constants and shape arithmetic at their users."""
 

@@ -9,7 +9,7 @@ what a kernel allocates within.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from relax_core.analysis.cost.arithmetic import Argument, operations
 from relax_core.analysis.cost.calls import (
@@ -42,9 +42,10 @@ from relax_core.ir.expr import (
     TupleGetItem,
     TupleType,
     Type,
+    Var,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import preorder
+from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.ops import OPS
@@ -75,6 +76,31 @@ class Costs:
     peak_bytes: int = 0
     unknown: tuple[tuple[str, int], ...] = ()
     lower_bounds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BindingCost:
+    """What a binding costs in one call of the entry, in all its repetitions, with what the functions do that it calls.
+
+    `node` is the binding, or the expression that a function returns.
+    """
+
+    node: Node
+    operations: int
+    moved_bytes: int
+    lower_bounds: frozenset[str]
+
+
+def costs_of_bindings(module: IRModule, entry: str, sizes: Sizes) -> tuple[BindingCost, ...]:
+    """Return what each binding costs that a call of the Relax function `entry` comes to; of branches those of both.
+
+    Raises:
+        KeyError: there is no such function.
+    """
+    function = {var.name: item for var, item in module.relax_functions}[entry]
+    walk = _Walk(module, infer(module).types)
+    walk.of_function(entry, function, dict(sizes))
+    return tuple(walk.bindings())
 
 
 def operators_of(module: IRModule) -> Counter[str]:
@@ -148,23 +174,48 @@ def _larger(one: _Sum, other: _Sum) -> _Sum:
     )
 
 
+_Called: TypeAlias = tuple[str, tuple[tuple[PrimVar, int], ...]]
+"""A function with the sizes that it is called with."""
+
+
 class _Walk:
     """Adds up the functions that are called, each once for the sizes that it is called with."""
 
     def __init__(self, module: IRModule, type_of: Types) -> None:
         self._functions = {item.var.name: item.function for item in module.definitions}
         self._type_of = type_of
-        self._known: dict[tuple[str, tuple[tuple[PrimVar, int], ...]], _Sum] = {}
+        self._known: dict[_Called, _Sum] = {}
         self._called: list[str] = []
+        self._inside: list[_Called] = []
+        self._calls: dict[_Called, Counter[_Called]] = {}
+        self._bindings: dict[_Called, list[tuple[Node, _Sum]]] = {}
+
+    def bindings(self) -> Iterator[BindingCost]:
+        """Yield what was walked through, as often as it happens, from the entry on."""
+        # What is called is left before its caller, so that in this order all callers of a function stand before it.
+        order = tuple(reversed(self._known))
+        times: Counter[_Called] = Counter(order[:1])
+        for key in order:
+            for node, own in self._bindings[key]:
+                yield BindingCost(
+                    node, times[key] * own.operations, times[key] * own.moved, frozenset(own.lower_bounds)
+                )
+            for callee, count in self._calls[key].items():
+                times[callee] += times[key] * count
 
     def of_function(self, name: str, function: Function, sizes: dict[PrimVar, int]) -> _Sum:
         key = name, tuple(sizes.items())
-        if key in self._known:
-            return self._known[key]
         if name in self._called:
             return _Sum().lacks(f"how often `{name}` calls itself is not known")
+        if self._inside:
+            self._calls[self._inside[-1]][key] += 1
+        if key in self._known:
+            return self._known[key]
         self._called.append(name)
+        self._inside.append(key)
+        self._calls[key], self._bindings[key] = Counter(), []
         found = self._known[key] = self._of_value(function.body, sizes)
+        self._inside.pop()
         self._called.pop()
         return found
 
@@ -202,13 +253,17 @@ class _Walk:
             if isinstance(item, MatchCast):
                 bind_sizes(item.type, self._type_of.get(item.value), sizes, sizes)
             found = self._of_value(item.value, sizes)
+            self._bindings[self._inside[-1]].append((item, found))
             total.add(found)
             try:
                 memory.add(item, found.peak, sizes)
             except UnknownCostError as error:
                 total.lacks(f"memory: {error}", "peak_bytes")
         memory.use(sequence.body, memory.count)
-        total.add(self._of_value(sequence.body, sizes))
+        result = self._of_value(sequence.body, sizes)
+        if not isinstance(sequence.body, Var):
+            self._bindings[self._inside[-1]].append((sequence.body, result))
+        total.add(result)
         total.peak = memory.peak
         return total
 

@@ -12,7 +12,8 @@ from relax_core.cli import opening
 from relax_core.cli.review.changes import ModuleChange, exit_status, to_markdown
 from relax_core.cli.review.pairing import Pair, paired
 from relax_core.cli.terminal import Engine, UsageError, complain, say
-from relax_core.engine.debug.requests import BisectOf, Closeness, ProfileOf
+from relax_core.engine.debug.requests import BisectOf, ProfileOf
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.files import printable
 from relax_core.engine.halving.reply import Budget
 from relax_core.engine.protocol import Failure, MeasuredOf, Program, ReportOf

@@ -10,7 +10,7 @@ import msgspec
 from relax_core.cli import opening
 from relax_core.cli.review.named import ModuleFile, module_files
 from relax_core.cli.terminal import UsageError, with_rules
-from relax_core.engine.debug.requests import Closeness
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.files import printable
 from relax_core.engine.limits import MEGABYTE, Limits
 from relax_core.engine.protocol import Program

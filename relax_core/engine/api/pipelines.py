@@ -10,12 +10,11 @@ import numpy as np
 from relax_core.engine.debug.replies import Bisection, CallsCompared
 from relax_core.engine.debug.requests import (
     BisectRecordedOf,
-    Closeness,
     CrashOf,
     Parcel,
     RecordedCallsOf,
 )
-from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Closeness, Tolerance
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.inputs import members_of, write_members
 from relax_core.engine.pipelines.calls import results

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from relax_core.engine.components.commands import Buttons
-from relax_core.present.models import Side
+from relax_core.present.models import LineHeat, Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class GraphProps(msgspec.Struct, frozen=True):
     actions: Buttons
     can_be_bare: bool
     height: str
+    heat: LineHeat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ class Marks:
     """The category of a node (`cat0`, `catNone`); its symbol is drawn at the node's corner."""
     colour_names: Buttons = ()
     """Category and what it stands for, for the legend."""
+    heat: LineHeat | None = None
+    """What nodes take of a quantity, with the figure at the corner; it has the say over categories."""
 
 
 def graph_props(head: Head, marks: Marks, height: str) -> GraphProps:
@@ -105,4 +108,5 @@ def graph_props(head: Head, marks: Marks, height: str) -> GraphProps:
         actions=head.actions,
         can_be_bare=head.can_be_bare,
         height=height,
+        heat=marks.heat,
     )

@@ -10,7 +10,7 @@ from relax_core.engine.debug.requests import HistoriesOf, TensorOf, TextsOf
 from relax_core.engine.programs.program import NOTHING, Against, Program
 from relax_core.engine.protocol import Failure, LogsOf
 from relax_core.engine.request import Request
-from relax_core.present.models import Problem
+from relax_core.present.models import LineHeat, Problem
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.moment_models import Histories, Logs, Measure, TensorView
 from relax_core.present.running.run_models import Breakpoint, PointHits
@@ -114,6 +114,8 @@ class StepperProps(msgspec.Struct, frozen=True):
     """What the logpoints write over the run; None if there are none."""
     until: int
     """The last time that may be shown; -1 if all may."""
+    heat: LineHeat | None = None
+    """What the lines take; None shows nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def intermediates(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False
     """
     found: list[Intermediate] = []
     size_bytes = 0
-    for item in _all(trace):
+    for item in bound_values(trace):
         found.append(item)
         size_bytes += sum(array.nbytes for array in item.arrays.values())
         if size_bytes > ARCHIVE_BYTES:
@@ -73,7 +73,8 @@ def names_in(module: IRModule) -> frozenset[str]:
     return frozenset(node.name for node in preorder(module) if isinstance(node, Var))
 
 
-def _all(trace: Trace) -> Iterator[Intermediate]:
+def bound_values(trace: Trace) -> Iterator[Intermediate]:
+    """Yield the values of all bindings of a run, in the order of time; what holds no data is left out."""
     functions = trace.executable.functions
     writes = _Writes(trace)
     seen: dict[str, int] = {}

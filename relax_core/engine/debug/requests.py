@@ -16,7 +16,7 @@ from relax_core.engine.debug.replies import (
     Stopped,
     ValuesCompared,
 )
-from relax_core.engine.debug.tolerance import Tolerance
+from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.halving.reply import Budget
 from relax_core.engine.programs.program import NOTHING, Against, Program
 from relax_core.engine.replies import (
@@ -35,7 +35,7 @@ from relax_core.engine.replies import (
     TraceFile,
 )
 from relax_core.engine.request import Request
-from relax_core.present.models import Graph, Structure
+from relax_core.present.models import Graph, LineHeat, Structure
 from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.running.inside_models import HeatView, InsideReport, InsideView
 from relax_core.present.running.memory_models import MemoryView
@@ -50,19 +50,6 @@ from relax_core.present.running.moment_models import (
     Texts,
 )
 from relax_core.present.running.run_models import Breakpoint, PointList
-
-
-class Closeness(msgspec.Struct, frozen=True):
-    """How far numbers may be apart; -1: by their dtype, see `Tolerance`."""
-
-    relative: float = -1.0
-    absolute: float = -1.0
-
-    @property
-    def tolerance(self) -> Tolerance:
-        """The tolerance that is meant."""
-        relative, absolute = (None if item < 0 else item for item in (self.relative, self.absolute))
-        return Tolerance(relative, absolute)
 
 
 class BisectOf(Request[Bisection], frozen=True):
@@ -127,6 +114,16 @@ class ProfileOf(Request[Profiled], frozen=True):
     """Run several times and say which lines take how long."""
 
     program: Program
+
+
+Quantity: TypeAlias = Literal["time", "bytes", "operations", "values"]
+
+
+class LineHeatOf(Request[LineHeat], frozen=True):
+    """Say of each line what it takes of a quantity: counted from the program, or measured in a run."""
+
+    program: Program
+    quantity: Quantity
 
 
 class ChromeTraceOf(Request[ChromeTrace], frozen=True):
@@ -563,6 +560,7 @@ class HistoriesOf(Request[Histories], frozen=True):
 
 AnyMomentRequest: TypeAlias = (
     ChromeTraceOf
+    | LineHeatOf
     | HistoriesOf
     | InputsOf
     | TensorOf

@@ -27,6 +27,19 @@ class Tolerance:
         return relative, relative / 10 if self.absolute is None else self.absolute
 
 
+class Closeness(msgspec.Struct, frozen=True):
+    """How far numbers may be apart; -1: by their dtype, see `Tolerance`."""
+
+    relative: float = -1.0
+    absolute: float = -1.0
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """The tolerance that is meant."""
+        relative, absolute = (None if item < 0 else item for item in (self.relative, self.absolute))
+        return Tolerance(relative, absolute)
+
+
 DEFAULT_TOLERANCE: Final = Tolerance()
 EXACT: Final = Tolerance(0.0, 0.0)
 

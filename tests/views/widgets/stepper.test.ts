@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
+import { levelOf } from "#shared/heat";
 import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
 import { dimensionsOf } from "../../../views/pages/run/stepper/dimensions";
 import { meantBy, nameAt } from "../../../views/pages/run/stepper/hover";
 import { instructionTokens, namesIn } from "../../../views/pages/run/stepper/instructions";
 import { logText, shownAround } from "../../../views/pages/run/stepper/log";
-import { marksOf } from "../../../views/pages/run/stepper/marks";
+import { marksOf, withHeat } from "../../../views/pages/run/stepper/marks";
 import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
 import { lanesOf } from "../../../views/pages/run/stepper/memory_rows";
 import { changed, indexOf, pointAt, toggled } from "../../../views/pages/run/stepper/points";
@@ -374,4 +375,20 @@ test("a name of the source means what was bound last before its line, in the new
   assert.equal(meantBy(run, [older], "z", 6), undefined);
   const names = [0, 2, 3, 4, 6, 7, 9].map((at) => nameAt("lv1 = R.add", at));
   assert.deepEqual(names, ["lv1", "lv1", "", "", "R", "", "add"]);
+});
+
+test("what a line takes stands beside its other marks, and beside lines without any", () => {
+  const heat = { title: "", scale: "", note: "", lines: [[15, [3, "4 B", "Bytes: 4 B"]]], nodes: [] } as const;
+  const point = { point: AT_15 };
+  const found = withHeat(new Map([[15, point]]), heat);
+  assert.deepEqual(found.get(15), { ...point, heat: heat.lines[0][1] });
+  assert.deepEqual(withHeat(new Map(), heat).get(15), { heat: heat.lines[0][1] });
+  assert.equal(withHeat(new Map(), null).size, 0);
+});
+
+test("a figure of nothing has no colour, and a NaN has one of its own", () => {
+  assert.deepEqual(
+    [levelOf([0, "", ""]), levelOf([5, "", ""]), levelOf([-1, "NaN", ""])],
+    ["", "level-5", "level-odd"],
+  );
 });

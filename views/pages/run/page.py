@@ -7,6 +7,7 @@ from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure, Open, SourceView
 from relax_core.engine.replies import OpenedRun
+from relax_core.present.models import LineHeat
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
@@ -26,6 +27,7 @@ from views.pages.run.window import continue_as_asked, follow, hits, window
 from views.shell.failures import show_failure
 from views.shell.frame import bar, group, page, status_line
 from views.shell.guide import offer_paragraph
+from views.shell.heat import heat_form
 from views.shell.heights import pane_height
 from views.shell.reports import offer_report
 from views.state.dialogs import ask_for_meaning
@@ -90,7 +92,7 @@ def _memory() -> MemoryView | None:
     return None if isinstance(reply, Failure) else reply
 
 
-def _show(run: Run) -> None:
+def _show(run: Run, heat: LineHeat | None) -> None:
     focus, own, held = state(FocusState), state(RunState), held_back("run")
     has_tabs = held is None or bool(held.tab)
     stepper(
@@ -108,6 +110,7 @@ def _show(run: Run) -> None:
         tensor=shown_tensor(_shown_program()) if has_tabs else None,
         watched=watched(_shown_program(), run.total) if held is None else None,
         logs=logged(ask, _shown_program(), read(own.breakpoints)) if held is None else None,
+        heat=heat,
         until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,
@@ -164,8 +167,10 @@ with page():
         if not is_held:
             # A recorded run comes with its own program, whatever is open.
             _files_form(run, recorded)
+        heat = None
         if isinstance(run, Run) and isinstance(source, SourceView) and not is_held:
             _results(run, source)
+            heat = heat_form(_shown_program(), FIXED if recorded is not None else "")
     if not is_cancelled:
         with files:
             offer_report("run", _shown_program())
@@ -174,7 +179,7 @@ with page():
     elif state(RunState).inside >= 0:
         show_kernel(_shown_program())
     else:
-        _show(run)
+        _show(run, heat)
     status_line(
         source,
         f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else "",

@@ -11,11 +11,12 @@ from relax_core.engine.components.graph import Head, Marks
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
-from relax_core.present.models import Code, Graph
+from relax_core.present.models import Code, Graph, LineHeat
 from relax_core.present.nodes.node_id import NodeId
 from views.lessons.steps import open_lesson_file, waiting_questions
 from views.shell.failures import show_failure, show_reason
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
+from views.shell.heat import heat_form
 from views.shell.heights import pane_height
 from views.shell.navigation import ask_for_page
 from views.shell.reports import offer_report
@@ -167,7 +168,7 @@ def _vocabulary(code: Code) -> Vocabulary:
     return reply if isinstance(reply, Vocabulary) else NO_WORDS
 
 
-def _show_editor(view: SourceView, height: str, withheld: _Withheld) -> None:
+def _show_editor(view: SourceView, height: str, withheld: _Withheld, heat: LineHeat | None) -> None:
     focus = state(FocusState)
     code: Code = view.code
     is_tree = focus.view == "tree"
@@ -186,11 +187,12 @@ def _show_editor(view: SourceView, height: str, withheld: _Withheld) -> None:
         is_readonly=is_tree,
         height=height,
         is_withheld=withheld.problems,
+        heat=None if is_tree else heat,
         on_action=_on_edit,
     )
 
 
-def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
+def _show_graph(view: SourceView, height: str, withheld: _Withheld, heat: LineHeat | None) -> None:
     focus = state(FocusState)
     of_node = NodeId.parse(focus.node)
     function = shown_function(view, focus.function, "" if of_node is None else of_node.function)
@@ -219,7 +221,7 @@ def _show_graph(view: SourceView, height: str, withheld: _Withheld) -> None:
         reply,
         key="source.graph",
         head=Head(tabs=tuple((name, f"@{name}") for name in view.functions), tab=function, can_be_bare=True),
-        marks=Marks(focus.node),
+        marks=Marks(focus.node, heat=heat),
         height=height,
         on_action=partial(on_graph, "source"),
     )
@@ -246,6 +248,7 @@ with page():
         upload()
         chips = group()
         printing = st.container(width="content")
+        colouring = st.container(width="content")
         st.button("Run passes", type="primary", key="source.passes", on_click=ask_for_page, args=("passes",))
         st.button("Step through", key="source.run", on_click=ask_for_page, args=("run",))
     offer()
@@ -266,14 +269,16 @@ with page():
                 chip("layout lost: Restore layout", "orange")
         with printing:
             _offer_printing(source)
+        with colouring:
+            heat = None if any(withheld) else heat_form(given_program())
         with files:
             offer_report("source", given_program())
         height = pane_height()
         left, middle, right = st.columns([648, 506, 286], gap=None)
         with left:
-            _show_editor(source, height, withheld)
+            _show_editor(source, height, withheld, heat)
         with middle:
-            _show_graph(source, height, withheld)
+            _show_graph(source, height, withheld, heat)
         with right, st.container(key="drawer"):
             told = "declared" if withheld.types else "this stage" if withheld.life else "all"
             show_inspector("source", given_program(), height=height, told=told)

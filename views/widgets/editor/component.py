@@ -8,7 +8,7 @@ import msgspec
 
 from relax_core.engine.components.commands import Buttons
 from relax_core.present.catalog_of.catalog_models import Vocabulary
-from relax_core.present.models import Code
+from relax_core.present.models import Code, LineHeat
 from views.widgets.channel import PANE_HEIGHT, channel
 
 
@@ -37,6 +37,8 @@ class EditorProps(msgspec.Struct, frozen=True):
     """A command: the line, and a number that is changed to go there again."""
     is_withheld: bool
     """Problems are held back: the list says so, and not that there are none."""
+    heat: LineHeat | None
+    """What the lines take; None shows nothing of it."""
 
 
 NO_WORDS = Vocabulary(())
@@ -56,6 +58,7 @@ def editor(
     is_readonly: bool = False,
     height: str = PANE_HEIGHT,
     is_withheld: bool = False,
+    heat: LineHeat | None = None,
     on_action: Callable[[EditorAction], None] | None = None,
 ) -> EditorAction | None:
     """Show a text to edit.
@@ -73,12 +76,13 @@ def editor(
         is_readonly: the text can be marked and copied, and not changed.
         height: a CSS length.
         is_withheld: the list of problems says that they are held back, and not that there are none.
+        heat: what the lines take of a quantity, as stripes beside them.
         on_action: called with what the user did.
     """
     return _EDITOR.show(
         key,
         code,
-        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line, is_withheld),
+        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line, is_withheld, heat),
         commands={"node": selected},
         mirrored={"text": code.text},
         base=vocabulary,

@@ -3,12 +3,14 @@
 import type { Code, EditorAction, EditorProps, Mend, Vocabulary } from "#generated/models";
 import { button, tabs } from "#shared/controls";
 import { el, replace } from "#shared/dom";
+import { HeatLegend } from "#shared/heat";
 import { laterOrOnLeaving } from "#shared/leaving";
 import { component, type Take, type Tell } from "#shared/mount";
 import { onSharedSelection, shareSelection } from "#shared/selection";
+import heatStyle from "../shared/heat.css";
 import { assistance } from "./assist";
 import type { Known } from "./knowledge";
-import { showLines, showProblems } from "./marks";
+import { showHeat, showLines, showProblems } from "./marks";
 import { nodeAt, rangesOf } from "./places";
 import { Problems } from "./problems";
 import { renaming } from "./rename";
@@ -34,6 +36,7 @@ class Editor {
   private readonly reportText = laterOrOnLeaving(CHANGE_DELAY, () => this.report({ kind: "text" }));
   private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());
   private readonly text: TextView;
+  private readonly legend = new HeatLegend();
   private model: (Code & Vocabulary) | undefined;
   private names: Code["names"] = [];
   private selected = "";
@@ -42,7 +45,7 @@ class Editor {
     private readonly root: HTMLElement,
     private readonly tell: Tell<EditorAction>,
   ) {
-    root.append(this.head);
+    root.append(this.head, this.legend.element);
     const asks = {
       onChange: () => this.reportText(),
       onCaret: () => this.reportCaret(),
@@ -90,6 +93,9 @@ class Editor {
     // Where a statement begins: the caret there selects it.
     if (line) this.goTo(line, text.lineText(line).search(/\S|$/) + 1);
     this.drawHead(model, props);
+    this.legend.show(props.heat);
+    // Its lines are those of the text that Python has seen.
+    if (this.placed) showHeat(text.view, props.heat?.lines ?? []);
   }
 
   // What Python said of places belongs to one text: of another that is shown nothing is known.
@@ -189,4 +195,4 @@ class Editor {
   }
 }
 
-export default component(style, (root, tell: Tell<EditorAction>) => new Editor(root, tell));
+export default component(`${heatStyle}\n${style}`, (root, tell: Tell<EditorAction>) => new Editor(root, tell));

@@ -1,9 +1,10 @@
-// What is drawn on the text: underlines and signs of problems, dim lines, the lines of the selected node.
+// What is drawn on the text: underlines and signs of problems, dim lines, the lines of the selected node, heat.
 // All of it moves with the text while the user types, until Python has looked at the new text.
 
 import { type EditorState, RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, GutterMarker, gutter } from "@codemirror/view";
-import type { Problem, Severity } from "#generated/models";
+import type { HeatMark, LineHeat, Problem, Severity } from "#generated/models";
+import { stripe } from "#shared/heat";
 import { severitySign } from "#shared/marks";
 import { bySeverity, squiggles } from "./places";
 
@@ -23,6 +24,7 @@ const LINES_UNDERLINED = 200;
 
 const setProblems = StateEffect.define<readonly Problem[]>();
 const setLines = StateEffect.define<LineMarks>();
+const setHeat = StateEffect.define<LineHeat["lines"]>();
 
 class Sign extends GutterMarker {
   constructor(private readonly severity: Severity) {
@@ -35,6 +37,20 @@ class Sign extends GutterMarker {
 
   override toDOM(): Node {
     return severitySign(this.severity);
+  }
+}
+
+class Stripe extends GutterMarker {
+  constructor(private readonly mark: HeatMark) {
+    super();
+  }
+
+  override eq(other: Stripe): boolean {
+    return other.mark.join() === this.mark.join();
+  }
+
+  override toDOM(): Node {
+    return stripe(this.mark);
   }
 }
 
@@ -60,6 +76,24 @@ const lineField = StateField.define<DecorationSet>({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+
+const heatField = StateField.define<RangeSet<GutterMarker>>({
+  create: () => RangeSet.empty,
+  update(stripes, transaction) {
+    for (const effect of transaction.effects) {
+      if (effect.is(setHeat)) return stripesOf(transaction.state.doc, effect.value);
+    }
+    return stripes.map(transaction.changes);
+  },
+});
+
+function stripesOf(doc: Text, lines: LineHeat["lines"]): RangeSet<GutterMarker> {
+  const there = lines.filter(([line]) => line >= 1 && line <= doc.lines);
+  return RangeSet.of(
+    there.map(([line, mark]) => new Stripe(mark).range(doc.line(line).from)),
+    true,
+  );
+}
 
 function marksOf(doc: Text, problems: readonly Problem[]): ProblemMarks {
   const underlines = problems.filter((problem) => problem.line > 0).flatMap((problem) => underlinesOf(doc, problem));
@@ -93,10 +127,12 @@ function linesOf(doc: Text, { dim, selected }: LineMarks): DecorationSet {
   return Decoration.set(lines, true);
 }
 
-/** The fields, and the gutter with the signs. */
+/** The fields, and the gutters with stripes and signs. */
 export const marking = [
   problemField,
   lineField,
+  heatField,
+  gutter({ class: "cm-heat", markers: (view) => view.state.field(heatField) }),
   gutter({ class: "cm-signs", markers: (view) => view.state.field(problemField).signs }),
 ];
 
@@ -106,6 +142,10 @@ export function showProblems(view: EditorView, problems: readonly Problem[]): vo
 
 export function showLines(view: EditorView, lines: LineMarks): void {
   view.dispatch({ effects: setLines.of(lines) });
+}
+
+export function showHeat(view: EditorView, lines: LineHeat["lines"]): void {
+  view.dispatch({ effects: setHeat.of(lines) });
 }
 
 /** The problems that are underlined on the line at a place, each once. */

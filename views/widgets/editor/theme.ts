@@ -21,6 +21,8 @@ export const theme = EditorView.theme({
   ".cm-line.sel": { background: "var(--accentBg)" },
   ".cm-line.dim, .cm-line.dim *": { color: "var(--text3)" },
   ".cm-gutters": { background: "var(--bg)", color: "var(--text3)", border: "0", fontSize: "10.5px" },
+  ".cm-heat": { width: "11px" },
+  ".cm-heat .cm-gutterElement": { position: "relative" },
   ".cm-signs": { width: "18px" },
   ".cm-signs .cm-gutterElement": { textAlign: "center", fontSize: "11px" },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 2px 0 0", minWidth: "18px" },

@@ -365,6 +365,8 @@ export interface EditorProps {
   readonly go_line: readonly [number, number];
   /** Problems are held back: the list says so, and not that there are none. */
   readonly is_withheld: boolean;
+  /** What the lines take; None shows nothing of it. */
+  readonly heat: LineHeat | null;
 }
 
 /** A further place of a diagnostic, with what is to be said of it. */
@@ -605,7 +607,11 @@ export interface GraphProps {
   readonly actions: readonly (readonly [string, string])[];
   readonly can_be_bare: boolean;
   readonly height: string;
+  readonly heat: LineHeat | null;
 }
+
+/** What a line takes, and so the node that it computes. */
+export type HeatMark = readonly [level: number, short: string, words: string];
 
 /** A window of two axes of a buffer: counts, ages or values, with where each cell is in five steps of colour. */
 export interface HeatView {
@@ -1028,6 +1034,19 @@ export interface LetsWay {
   readonly tone: Tone;
   readonly free_variables: readonly string[];
   readonly is_current: boolean;
+}
+
+/** What the lines of a program take of a quantity; a line without a mark has no figure. */
+export interface LineHeat {
+  /** The quantity with its unit, such as `Time, µs`. */
+  readonly title: string;
+  /** What the levels are, such as `linear, to 48.2 µs`. */
+  readonly scale: string;
+  /** What is counted how, and what is blank. */
+  readonly note: string;
+  readonly lines: readonly (readonly [number, HeatMark])[];
+  /** Of each line the binding, or the call, that begins in it first. */
+  readonly nodes: readonly (readonly [string, HeatMark])[];
 }
 
 /** A message of a logpoint. */
@@ -1696,6 +1715,8 @@ export interface StepperProps {
   readonly logs: Logs | null;
   /** The last time that may be shown; -1 if all may. */
   readonly until: number;
+  /** What the lines take; None shows nothing of it. */
+  readonly heat: LineHeat | null;
 }
 
 /** The user changed the pipeline: it is now this text. */

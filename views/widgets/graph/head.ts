@@ -3,6 +3,7 @@
 import type { Graph, GraphProps, Side } from "#generated/models";
 import { button, choice, type Entry, segments, tabs } from "#shared/controls";
 import { type Child, el } from "#shared/dom";
+import { scaleOf } from "#shared/heat";
 import { consume, stepOf } from "#shared/keys";
 import { MARK_SIGN, symbol } from "#shared/marks";
 import { portSign } from "./look";
@@ -105,10 +106,11 @@ export function menuOf(entries: readonly (readonly [label: string, act: () => vo
   });
 }
 
-export function legendOf(model: Graph, props: Pick<GraphProps, "colour_names" | "path">): Child {
+export function legendOf(model: Graph, props: Pick<GraphProps, "colour_names" | "path" | "heat">): Child {
   const names = props.colour_names.map(([sign, text]) => ({ sign, text }));
   const path = el("span", { class: "error-text" }, el("i", {}, "━"), "blocking path");
-  return [[...names, ...model.legend].map(legendEntry), props.path.length ? path : ""];
+  const heat = props.heat && el("span", { title: props.heat.note }, scaleOf(props.heat), "; no figure: no colour");
+  return [heat, [...names, ...model.legend].map(legendEntry), props.path.length ? path : ""];
 }
 
 function legendEntry({ sign, text }: { readonly sign: string; readonly text: string }): HTMLElement {

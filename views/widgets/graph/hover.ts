@@ -13,13 +13,14 @@ export class Tip {
     this.element.hidden = true;
   }
 
-  show(info: GraphNode, event: PointerEvent): void {
+  show(info: GraphNode, event: PointerEvent, heat = ""): void {
     const place = [info.function && `@${info.function}`, info.line && `line ${info.line}`].filter(Boolean).join(", ");
     this.element.hidden = false;
     replace(
       this.element,
       el("b", { class: "m" }, info.title),
       info.subtitle && el("div", { class: "m sub" }, info.subtitle),
+      heat && el("div", {}, heat),
       place && el("div", { class: "muted" }, place),
       info.fault && el("div", { class: "fault" }, `${MARK_SIGN.error} ${info.fault}`),
     );

@@ -2,7 +2,10 @@
 
 import type { GraphAction } from "#generated/models";
 import { component, type Tell } from "#shared/mount";
+import heatStyle from "../shared/heat.css";
 import { GraphPane } from "./pane";
 import style from "./style.css";
 
-export default component(style, (root, tell: Tell<GraphAction>) => new GraphPane(root, tell).takeKeys());
+export default component(`${heatStyle}\n${style}`, (root, tell: Tell<GraphAction>) =>
+  new GraphPane(root, tell).takeKeys(),
+);

@@ -1,6 +1,7 @@
 // How a graph of compiler regions and devices looks: ports in the legend, colours of categories, the blocking path.
 
 import { svg } from "#shared/dom";
+import { LEVEL_CLASSES } from "#shared/heat";
 
 export const CATEGORY_SYMBOL: Readonly<Record<string, string>> = {
   cat0: "●",
@@ -21,7 +22,15 @@ export const WRITTEN_STYLES: readonly Style[] = [
   [".edge.blocking>polygon", { stroke: "var(--error)", fill: "var(--error)" }],
   [shapesOf(".node.blocked"), { stroke: "var(--error)", "stroke-width": "2", fill: "var(--errorBg)" }],
   ...Object.keys(CATEGORY_SYMBOL).flatMap(stylesOf),
+  ...LEVEL_CLASSES.map((look, place) => [shapesOf(`.node.${look}`), heatStyle(look, place)] as const),
+  [".node>.figure", { "font-size": "8.5", "font-family": "var(--mono)", fill: "var(--text)" }],
 ];
+
+// A file holds how strong each level is as a number: not every reader of SVG mixes colours.
+function heatStyle(look: string, place: number): Style[1] {
+  if (look === "level-odd") return { fill: "var(--errorBg)", stroke: "var(--error)" };
+  return { fill: "var(--cat1)", stroke: "var(--cat1)", "fill-opacity": String([0.05, 0.12, 0.2, 0.28, 0.38][place]) };
+}
 
 function stylesOf(name: string): readonly Style[] {
   const colour = `var(--${name})`;

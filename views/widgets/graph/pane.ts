@@ -141,6 +141,7 @@ export class GraphPane {
     picture.markPath(props.path);
     this.showPath(props);
     picture.markColours(props.colours);
+    picture.markHeat(props.heat?.nodes ?? []);
     this.showSide();
     this.drawHead();
     this.drawLegend(model, props);
@@ -187,7 +188,7 @@ export class GraphPane {
   }
 
   private drawLegend(model: Graph, props: GraphProps): void {
-    this.legend.hidden = !model.legend.length && !props.colour_names.length;
+    this.legend.hidden = !model.legend.length && !props.colour_names.length && !props.heat;
     replace(this.legend, legendOf(model, props));
   }
 
@@ -305,7 +306,7 @@ export class GraphPane {
       this.hovered = id;
     }
     const info = this.picture?.info(id);
-    if (info && event) this.tip.show(info, event);
+    if (info && event) this.tip.show(info, event, this.picture?.figureOf(id));
     else this.tip.hide();
   }
 

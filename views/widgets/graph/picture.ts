@@ -1,7 +1,9 @@
 // The picture and what is marked in it: nodes by their ids, the selection, paths, colours.
 
-import type { Graph, GraphNode, Side } from "#generated/models";
+import type { Graph, GraphNode, HeatMark, LineHeat, Side } from "#generated/models";
 import { find, svg } from "#shared/dom";
+import { levelOf } from "#shared/heat";
+import { MARK_SIGN } from "#shared/marks";
 import { hitWords, UNSEEN } from "./hits";
 import { CATEGORY_SYMBOL } from "./look";
 import { edgesBetween, waysOf } from "./path";
@@ -23,6 +25,7 @@ export class Picture {
   private readonly infos: ReadonlyMap<string, GraphNode>;
   private readonly groups = new Map<string, SVGElement>();
   private readonly labels = new Map<string, string>();
+  private readonly figures = new Map<string, string>();
 
   constructor(private readonly model: Graph) {
     this.infos = new Map(model.nodes.map((info) => [info.id, info]));
@@ -123,10 +126,7 @@ export class Picture {
     for (const [id, group] of this.groups) {
       group.querySelector(".hits")?.remove();
       const count = counts.get(id) ?? 0;
-      group.setAttribute(
-        "aria-label",
-        [this.labels.get(id), count && `${hitWords(count)} inside`].filter(Boolean).join(),
-      );
+      this.name(id, count ? `${hitWords(count)} inside` : "");
       if (count) addBadge(group, count.toLocaleString("en"));
     }
   }
@@ -165,6 +165,29 @@ export class Picture {
     });
   }
 
+  /** Fills nodes by what they take, with the figure at the corner. */
+  markHeat(marks: LineHeat["nodes"]): void {
+    for (const item of this.svg?.querySelectorAll(".figure") ?? []) item.remove();
+    const markOf = new Map(marks);
+    for (const [id, group] of this.groups) {
+      const mark = markOf.get(this.infos.get(id)?.node ?? "");
+      removeClasses(group, "level-");
+      this.figures.set(id, mark?.[2] ?? "");
+      this.name(id);
+      if (mark) heat(group, mark);
+    }
+  }
+
+  /** What is said of what a node takes; empty without a figure. */
+  figureOf(id: string): string {
+    return this.figures.get(id) ?? "";
+  }
+
+  private name(id: string, hits = ""): void {
+    const words = [this.labels.get(id), this.figures.get(id), hits].filter(Boolean).join(", ");
+    this.groups.get(id)?.setAttribute("aria-label", words);
+  }
+
   private edge(number: number): Element | null {
     return this.svg && find(this.svg, `[data-id="e${number}"]`);
   }
@@ -189,6 +212,18 @@ function addBadge(group: SVGElement, count: string): void {
   const pill = { x: middle.x - width / 2, y: middle.y - BADGE.height / 2, width, height: BADGE.height, rx: 6.5 };
   const words = { ...middle, "text-anchor": "middle", "dominant-baseline": "central" };
   group.append(svg("g", { class: "hits", "aria-hidden": "true" }, svg("rect", pill), svg("text", words, count)));
+}
+
+// The figure stands at the lower right corner, where edges seldom end.
+function heat(group: SVGElement, mark: HeatMark): void {
+  const [, short] = mark;
+  const look = levelOf(mark);
+  if (look) group.classList.add(look);
+  const box = boxIn(group);
+  if (!box) return;
+  const place = { x: box.x + box.width - 2, y: box.y + box.height + 4, "text-anchor": "end" };
+  const text = look === "level-odd" ? `${MARK_SIGN.error} ${short}` : short;
+  group.append(svg("text", { class: "figure", ...place, "aria-hidden": "true" }, text));
 }
 
 // The symbol of a category stands at the node's corner.

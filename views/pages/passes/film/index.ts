@@ -31,7 +31,7 @@ const REST_MS = 400;
 // A film is seen whole down to this scale: what comes is anywhere in it.
 const SMALL = 0.4;
 const OWN_KEYS = [" ", "ArrowLeft", "ArrowRight", "Home", "End"];
-const NO_MARKS = { path: [], colour_names: [] } as const;
+const NO_MARKS = { path: [], colour_names: [], heat: null } as const;
 const KEYS = "Space plays and pauses, left and right show the stage before and after, 0 fits.";
 
 class FilmPane {

@@ -11,6 +11,7 @@ from relax_core.engine.components.stepper import (
     TensorShown,
     Watched,
 )
+from relax_core.present.models import LineHeat
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.moment_models import Logs
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run
@@ -39,6 +40,7 @@ def stepper(
     watched: Watched | None = None,
     logs: Logs | None = None,
     until: int = -1,
+    heat: LineHeat | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
 ) -> StepperAction | None:
@@ -60,14 +62,10 @@ def stepper(
         tensor: what the tab `tensor` shows there.
         watched: expressions that are watched; None if none can be.
         logs: what logpoints write over the run; None if there are none.
+        heat: what the lines take of a quantity, as stripes beside them.
         height: a CSS length.
         on_action: called with what the user did.
     """
-    return _STEPPER.show(
-        key,
-        run,
-        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, logs, until),
-        commands={"at": at, "by": by, "breakpoints": breakpoints},
-        base=_WHOLE_RUN,
-        on_action=on_action,
-    )
+    view = StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, logs, until, heat)
+    commands = {"at": at, "by": by, "breakpoints": breakpoints}
+    return _STEPPER.show(key, run, view=view, commands=commands, base=_WHOLE_RUN, on_action=on_action)

@@ -5,15 +5,17 @@ import { button, link, tabs } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
 import { codeLink } from "#shared/explain";
 import { Find } from "#shared/find";
+import { HeatLegend } from "#shared/heat";
 import { act, onKeys } from "#shared/keys";
 import { laterOrOnLeaving } from "#shared/leaving";
 import { severitySign } from "#shared/marks";
 import { component, type Take, type Tell } from "#shared/mount";
 import { shareSelection } from "#shared/selection";
+import heatStyle from "../../../widgets/shared/heat.css";
 import { ValueTip } from "./hover";
 import { instructionTokens, namesIn } from "./instructions";
 import { Listing } from "./listing";
-import { chipOf, marksOf } from "./marks";
+import { chipOf, marksOf, withHeat } from "./marks";
 import { Memory } from "./memory";
 import { indexOf, type Place, pointAt, toggled } from "./points";
 import { Side } from "./side";
@@ -37,6 +39,7 @@ class Stepper {
   private readonly now = el("div", { class: "now", "aria-live": "polite", role: "status" });
   private readonly strip = el("div", { class: "strip" });
   private readonly hold = el("div", { class: "hold" }, "The run goes on once the question is answered.");
+  private readonly legend = new HeatLegend();
   private readonly where = el("span", { class: "n" });
   private readonly source: Listing;
   private readonly instructions: Listing;
@@ -92,7 +95,7 @@ class Stepper {
     const explain = button("Explain", "t", "", () => this.explain(), { title });
     const pcTitle = [el("b", {}, "Instructions"), this.where, explain, el("span", { class: "sp" })];
     const pcHead = el("div", { class: "ph top listing-head" }, pcTitle, this.instructionsFind.element, executed);
-    const listings = [memoryBox, tensorBox, sourceBox, pcHead, pcBox];
+    const listings = [memoryBox, tensorBox, this.legend.element, sourceBox, pcHead, pcBox];
     const left = el(
       "section",
       { class: "pane" },
@@ -151,6 +154,7 @@ class Stepper {
     this.tensor.setModel(props.tensor);
     this.side.watched = props.watched;
     this.side.logs = props.logs;
+    this.legend.show(props.heat);
     stepping.points = take("breakpoints") ?? stepping.points;
     stepping.by = take("by") ?? stepping.by;
     const wanted = take("at") ?? null;
@@ -275,7 +279,7 @@ class Stepper {
   private markLines(stepping: Stepping, frames: readonly FrameState[]): void {
     const { state, at } = stepping;
     this.source.mark({
-      marks: marksOf(stepping, frames, "line"),
+      marks: withHeat(marksOf(stepping, frames, "line"), this.props?.heat ?? null),
       isDone: (line) => state.wasLineExecuted(line, at),
       chipOf: (line) => chipOf(stepping, frames, line),
     });
@@ -370,4 +374,4 @@ class Stepper {
   }
 }
 
-export default component(style, (root, tell: Tell<StepperAction>) => new Stepper(root, tell));
+export default component(`${heatStyle}\n${style}`, (root, tell: Tell<StepperAction>) => new Stepper(root, tell));

@@ -1,8 +1,9 @@
 // The two listings: rows are made as they come into sight, and marks are put on those that are there.
 
-import type { Breakpoint } from "#generated/models";
+import type { Breakpoint, HeatMark } from "#generated/models";
 import { markedSpans, type Piece, type Span, textOf } from "#shared/code";
 import { el, replace } from "#shared/dom";
+import { stripe } from "#shared/heat";
 import { Rows } from "#shared/rows";
 
 /** A line as it is shown; `key` is the number that it is known by (a line of the source, a pc), -1 for none. */
@@ -17,6 +18,7 @@ export interface LineMark {
   readonly frame?: "cur" | "sel";
   readonly cursor?: boolean;
   readonly point?: Breakpoint;
+  readonly heat?: HeatMark;
 }
 
 /** The value that is shown behind a line. */
@@ -135,7 +137,7 @@ export class Listing {
   private dress(entry: Entry): void {
     const mark = this.marked.marks.get(entry.key) ?? {};
     const isDone = this.marked.isDone(entry.key);
-    const shown = JSON.stringify([mark.frame, mark.cursor, isDone, mark.point]);
+    const shown = JSON.stringify([mark.frame, mark.cursor, isDone, mark.point, mark.heat]);
     if (shown !== entry.shown) {
       entry.shown = shown;
       entry.row.classList.toggle("cur", mark.frame === "cur");
@@ -157,9 +159,10 @@ function drawChip(entry: Entry, chip: LineChip | null): void {
   if (entry.chip) entry.text.append(entry.chip);
 }
 
-function drawGutter(entry: Entry, { point, frame }: LineMark, isDone: boolean): void {
+function drawGutter(entry: Entry, { point, frame, heat }: LineMark, isDone: boolean): void {
   replace(
     entry.left,
+    heat ? stripe(heat) : "",
     isDone ? el("span", { class: "ex", title: "executed" }) : "",
     point ? disc(point) : "",
     frame === "cur" && !point ? el("span", { class: "ar", "aria-hidden": "true" }, "▶") : "",

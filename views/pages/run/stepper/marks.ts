@@ -1,6 +1,6 @@
 // What is marked in the listings at a time: the frames, the breakpoints, the cursor, and values behind their lines.
 
-import type { Register } from "#generated/models";
+import type { LineHeat, Register } from "#generated/models";
 import type { LineChip, LineMark } from "./listing";
 import { valueIn } from "./registers";
 import type { FrameState } from "./state";
@@ -31,6 +31,13 @@ export function marksOf(
   }
   if (where === "line" && stepping.cursor) add(stepping.cursor, { cursor: true });
   return marks;
+}
+
+/** The same with what the lines take. */
+export function withHeat(marks: ReadonlyMap<number, LineMark>, heat: LineHeat | null): ReadonlyMap<number, LineMark> {
+  const found = new Map(marks);
+  for (const [line, mark] of heat?.lines ?? []) found.set(line, { ...marks.get(line), heat: mark });
+  return found;
 }
 
 /** At most one chip per line: the value written last by the newest frame that has one there. */
