@@ -265,6 +265,22 @@ class CallAt(msgspec.Struct, frozen=True):
     """The functions that can take its place, `numpy` for its definition."""
 
 
+class LastValue(msgspec.Struct, frozen=True, array_like=True):
+    """What a variable was given last in a run."""
+
+    variable: str
+    line: int
+    """Line of the source that binds it."""
+    type: str
+    """Such as `(2, 3) f32`."""
+    short: str
+    """Its first elements."""
+    summary: str
+    function: str
+    time: int
+    """-1: before the part of a long run that was looked at."""
+
+
 class Breakpoint(msgspec.Struct, frozen=True):
     """A place to stop at: a line, an instruction, or, with neither, wherever its condition holds."""
 

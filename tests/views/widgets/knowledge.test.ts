@@ -6,6 +6,7 @@ import type { NameFact, Term } from "#generated/models";
 import {
   definitionOf,
   type Known,
+  lastValueOf,
   namesOn,
   offerAt,
   openCall,
@@ -38,6 +39,7 @@ const SCRIPT: Known = {
     term("return", "keyword"),
   ],
   names: NAMES,
+  values: [],
 };
 const RELAY: Known = {
   language: "relay",
@@ -46,6 +48,7 @@ const RELAY: Known = {
     ["@main", "function", "", 1, 5, 1, 9],
     ["%x", "variable", "(3,) f32", 1, 11, 1, 9],
   ],
+  values: [],
 };
 
 function labels(known: Known, before: string, line = 6): readonly string[] {
@@ -155,6 +158,21 @@ test("a name is found where it means the same, and not in comments, strings or a
     [4, 6],
     [24, 26],
   ]);
+});
+
+test("a name is told with what it held where it is defined", () => {
+  const values: Known["values"] = [
+    ["x", 2, "(3,) f32", "[1 2 3]", "", "main", 4],
+    ["x", 5, "() f32", "6", "", "main", 9],
+  ];
+  const at = (line: number) => {
+    const name = definitionOf(SCRIPT, "x", line);
+    return name && lastValueOf({ ...SCRIPT, values }, name)?.[6];
+  };
+  assert.deepEqual([at(3), at(6), at(12)], [4, 9, undefined]);
+  const relay: Known = { ...RELAY, values: [["x", 1, "(3,) f32", "[1 2 3]", "", "main", 0]] };
+  const name = definitionOf(relay, "%x", 2);
+  assert.equal(name && lastValueOf(relay, name)?.[3], "[1 2 3]");
 });
 
 test("a name that is none or is taken is refused", () => {

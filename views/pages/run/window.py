@@ -51,6 +51,12 @@ def window(program: Program) -> Run | Failure:
     return run
 
 
+def shown_event(program: Program) -> int | None:
+    """Return the event with which the window of a program was asked for, if it is the one that was shown last."""
+    name, event, *_ = st.session_state.get(_WINDOW, (0, 0, 0, -1))
+    return event if name == hash(program) else None
+
+
 def hits(run: Run, program: Program) -> tuple[PointHits, ...]:
     """Ask where the breakpoints with a condition stop within the window; a step does not ask again."""
     conditional = tuple(point for point in read(state(RunState).breakpoints) if point.condition)

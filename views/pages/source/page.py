@@ -14,6 +14,7 @@ from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph, LineHeat
 from relax_core.present.nodes.node_id import NodeId
 from views.lessons.steps import open_lesson_file, waiting_questions
+from views.pages.run.last_run import values_of_last_run
 from views.shell.failures import show_failure, show_reason
 from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.heat import heat_form
@@ -188,6 +189,8 @@ def _show_editor(view: SourceView, height: str, withheld: _Withheld, heat: LineH
         height=height,
         is_withheld=withheld.problems,
         heat=None if is_tree else heat,
+        # What a lesson asks for is not told.
+        values=() if is_tree or any(withheld) else values_of_last_run(),
         on_action=_on_edit,
     )
 

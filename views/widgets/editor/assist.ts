@@ -9,9 +9,9 @@ import {
 } from "@codemirror/autocomplete";
 import type { Extension } from "@codemirror/state";
 import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
-import type { NameFact, Term } from "#generated/models";
+import type { LastValue, NameFact, Term } from "#generated/models";
 import { el, nodes, prose } from "#shared/dom";
-import { definitionOf, type Known, type Option, offerAt, termOf, wordAt } from "./knowledge";
+import { definitionOf, type Known, lastValueOf, type Option, offerAt, termOf, wordAt } from "./knowledge";
 import { signatureHelp } from "./signature";
 
 type Ask = () => Known;
@@ -68,7 +68,7 @@ function tipAt(view: EditorView, place: number, known: Known) {
   const name = word ? definitionOf(known, word, line.number) : undefined;
   const term = word && !name ? termOf(known, word) : undefined;
   if (!name && !term?.summary) return null;
-  const create = () => ({ dom: name ? nameTip(name) : termTip(term as Term) });
+  const create = () => ({ dom: name ? nameTip(name, lastValueOf(known, name)) : termTip(term as Term) });
   return { pos: place, create };
 }
 
@@ -79,13 +79,25 @@ function termTip(term: Term): HTMLElement {
   return dom;
 }
 
-function nameTip([name, kind, type, line]: NameFact): HTMLElement {
+function nameTip([name, kind, type, line]: NameFact, last: LastValue | undefined): HTMLElement {
   const title = el("div", { class: "code" }, type ? `${name}: ${type}` : name);
   return el(
     "div",
     { class: "term" },
     title,
     el("div", { class: "hint" }, line ? `${kind}, defined in line ${line}` : kind),
+    last ? lastTip(last) : "",
+  );
+}
+
+function lastTip([, , type, short, summary, name, time]: LastValue): HTMLElement {
+  const when = time < 0 ? "" : `, written at time ${time}`;
+  return el(
+    "div",
+    { class: "last-value" },
+    el("div", { class: "code" }, `${type} ${short}`),
+    summary ? el("div", {}, summary) : "",
+    el("div", { class: "hint" }, `in the last run of this text, in @${name}${when}`),
   );
 }
 

@@ -9,6 +9,7 @@ import msgspec
 from relax_core.engine.components.commands import Buttons
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.models import Code, LineHeat
+from relax_core.present.running.run_models import LastValue
 from views.widgets.channel import PANE_HEIGHT, channel
 
 
@@ -39,6 +40,8 @@ class EditorProps(msgspec.Struct, frozen=True):
     """Problems are held back: the list says so, and not that there are none."""
     heat: LineHeat | None
     """What the lines take; None shows nothing of it."""
+    values: tuple[LastValue, ...]
+    """What names of this very text held last in a run of it."""
 
 
 NO_WORDS = Vocabulary(())
@@ -59,6 +62,7 @@ def editor(
     height: str = PANE_HEIGHT,
     is_withheld: bool = False,
     heat: LineHeat | None = None,
+    values: tuple[LastValue, ...] = (),
     on_action: Callable[[EditorAction], None] | None = None,
 ) -> EditorAction | None:
     """Show a text to edit.
@@ -77,12 +81,13 @@ def editor(
         height: a CSS length.
         is_withheld: the list of problems says that they are held back, and not that there are none.
         heat: what the lines take of a quantity, as stripes beside them.
+        values: what names of this text held last in a run of it, for hovers.
         on_action: called with what the user did.
     """
     return _EDITOR.show(
         key,
         code,
-        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line, is_withheld, heat),
+        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line, is_withheld, heat, values),
         commands={"node": selected},
         mirrored={"text": code.text},
         base=vocabulary,

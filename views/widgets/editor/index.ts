@@ -39,6 +39,7 @@ class Editor {
   private readonly legend = new HeatLegend();
   private model: (Code & Vocabulary) | undefined;
   private names: Code["names"] = [];
+  private values: EditorProps["values"] = [];
   private selected = "";
 
   constructor(
@@ -87,6 +88,7 @@ class Editor {
     }
     text.setReadonly(props.is_readonly);
     this.problems.withhold(props.is_withheld);
+    this.values = props.values;
     const selected = take("node");
     if (selected !== undefined) this.showNode(selected);
     const line = take("go_line");
@@ -109,7 +111,7 @@ class Editor {
 
   private get known(): Known {
     const { language, terms } = this.model ?? { language: "plain", terms: [] };
-    return { language, terms, names: this.names };
+    return { language, terms, names: this.names, values: this.placed ? this.values : [] };
   }
 
   private report(action: Omit<EditorAction, "text" | "node">): void {

@@ -1,11 +1,13 @@
 // What the operator table and the checker know, asked by the text around the caret.
 
-import type { Code, NameFact, Term } from "#generated/models";
+import type { Code, LastValue, NameFact, Term } from "#generated/models";
 
 export interface Known {
   readonly language: Code["language"];
   readonly terms: readonly Term[];
   readonly names: readonly NameFact[];
+  /** What names held last in a run of this very text. */
+  readonly values: readonly LastValue[];
 }
 
 /** What may stand at the caret in place of the text from `from` on. */
@@ -136,6 +138,12 @@ export function definitionOf(known: Known, word: string, line: number): NameFact
   const names = namesOn(known.names, line);
   const parts = known.language === "relay" ? [word, word.replace(/\.\d+$/, "")] : [word, word.split(".").at(-1) ?? ""];
   return parts.map((part) => names.find(([name]) => name === part)).find((found) => found !== undefined);
+}
+
+/** What a name that is defined in a line held last when the text was run. */
+export function lastValueOf({ values }: Known, [name, , , line]: NameFact): LastValue | undefined {
+  const plain = name.replace(/^[@%]/, "");
+  return values.find(([variable, bound]) => variable === plain && bound === line);
 }
 
 /** What may be written at a place; null where nothing is known. */

@@ -55,6 +55,7 @@ export const theme = EditorView.theme({
   },
   ".cm-tooltip-hover > *": { padding: "7px 10px", maxWidth: "420px", overflowWrap: "anywhere" },
   ".cm-tooltip .hint": { color: "var(--text2)", marginTop: "3px" },
+  ".cm-tooltip .last-value": { borderTop: "1px solid var(--line)", marginTop: "6px", paddingTop: "6px" },
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "11.5px/19px var(--mono)", maxHeight: "14em" },
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": {
     background: "var(--accentFill)",

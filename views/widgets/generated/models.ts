@@ -367,6 +367,8 @@ export interface EditorProps {
   readonly is_withheld: boolean;
   /** What the lines take; None shows nothing of it. */
   readonly heat: LineHeat | null;
+  /** What names of this very text held last in a run of it. */
+  readonly values: readonly LastValue[];
 }
 
 /** A further place of a diagnostic, with what is to be said of it. */
@@ -981,6 +983,17 @@ export interface KnownPass {
   readonly summary: string;
   readonly options: readonly PassOption[];
 }
+
+/** What a variable was given last in a run. */
+export type LastValue = readonly [
+  variable: string,
+  line: number,
+  type: string,
+  short: string,
+  summary: string,
+  function: string,
+  time: number,
+];
 
 /** What all launches of a kernel do to memory, access by access. */
 export interface LaunchReport {
