@@ -1,6 +1,7 @@
 """Measure several cases against each other in one run."""
 
 import gc
+from collections import deque
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
@@ -19,16 +20,19 @@ def measure(cases: Mapping[str, Case], *, sample_count: int = 15) -> tuple[Row, 
     """Time every case `sample_count` times, in turns, so that a slow moment of the machine meets all of them.
 
     A case is called once before, so that what it compiles or caches is there, and then as often per sample as
-    makes the sample long enough for the clock. The garbage collector stands still meanwhile.
+    makes the sample long enough for the clock. The garbage collector stands still meanwhile: it runs before each turn,
+    and as it sweeps the caches, the case that comes first pays for that, each in its turn.
     """
     call_counts = {name: calls_per_sample(case) for name, case in cases.items()}
     seconds: dict[str, list[float]] = {name: [] for name in cases}
     was_enabled = gc.isenabled()
     gc.disable()
     try:
+        names = deque(cases)
         for _ in range(sample_count):
-            for name, case in cases.items():
-                seconds[name].append(sample(case, call_counts[name]) / call_counts[name])
+            for name in names:
+                seconds[name].append(sample(cases[name], call_counts[name]) / call_counts[name])
+            names.rotate()
             gc.collect()
     finally:
         if was_enabled:
