@@ -103,6 +103,8 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/jit/calls/builtin.py": (("_shared_program", _ONE),),
         "relax_core/jit/calls/builtin_layout.py": (("symbols", _ONE),),
         "relax_core/ir/node.py": (("nodes_in", _FACTS),),
+        "relax_core/pattern/matching/search.py": (("_values_in", _FACTS),),
+        "relax_core/pattern/partition/dataflow.py": (("dataflow_of", _FACTS),),
         "relax_core/jit/calls/memory.py": (("keep_freed_memory", "it sets up the allocator of the process, once"),),
         "relax_core/jit/calls/threads.py": (("_threads", _ONE),),
         "relax_core/jit/compilation/image.py": (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
@@ -36,9 +37,14 @@ def facts_of(module: IRModule, *patterns: Pattern) -> MatchContext:
     types = infer(module).types if any(map(asks_types, patterns)) else NOTHING
     if dialect_of(module) == "relay":
         return MatchContext(types)
+    return MatchContext(types, _values_in(module) or NO_VALUES)
+
+
+@lru_cache(maxsize=2)
+def _values_in(module: IRModule) -> Mapping[Var, Expr]:
+    """Return the values of the variables of a module, kept for the latest ones: each pattern of a table asks."""
     bindings = (node for _, function in module.relax_functions for node in nodes_in(function))
-    values: dict[Var, Expr] = {node.var: node.value for node in bindings if isinstance(node, VarBinding)}
-    return MatchContext(types, values or NO_VALUES)
+    return {node.var: node.value for node in bindings if isinstance(node, VarBinding)}
 
 
 def asks_types(pattern: Pattern) -> bool:

@@ -1,8 +1,9 @@
 """Groups of bindings of a dataflow block: what depends on what, and what a group gives to the others."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from relax_core.ir.expr import Binding, BindingBlock, DataflowVar, MatchCast, Var
 from relax_core.ir.node import preorder
@@ -17,33 +18,55 @@ class BindingUnit:
     bindings: tuple[Binding, ...]
 
 
-class DataflowGroups:
-    """The units of a block: at first a binding each, then some of them joined.
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockDataflow:
+    """What depends on what in a block, its bindings in their order.
 
     `inputs` are the bindings of the block whose values or dimensions a binding uses, `users` the other way round.
     """
 
-    def __init__(self, block: BindingBlock) -> None:
-        self.place_of = {item: number for number, item in enumerate(block.bindings)}
-        self.binding_of: Mapping[Var, Binding] = {item.var: item for item in block.bindings}
-        self._definer_of: dict[PrimVar, Binding] = {}
-        for item in block.bindings:
-            for symbol in free_symbols(item.type) if isinstance(item, MatchCast) else ():
-                self._definer_of.setdefault(symbol, item)
-        self.inputs = {item: tuple(self._inputs(item)) for item in block.bindings}
-        self.users: dict[Binding, list[Binding]] = {item: [] for item in block.bindings}
-        for item, inputs in self.inputs.items():
-            for producer in inputs:
-                self.users[producer].append(item)
-        self.unit_of = {item: BindingUnit((item,)) for item in block.bindings}
+    place_of: Mapping[Binding, int]
+    binding_of: Mapping[Var, Binding]
+    inputs: Mapping[Binding, tuple[Binding, ...]]
+    users: Mapping[Binding, Sequence[Binding]]
+    unit_of: Mapping[Binding, BindingUnit]
+    """A unit for each binding."""
 
-    def _inputs(self, binding: Binding) -> Iterable[Binding]:
+
+@lru_cache(maxsize=4)
+def dataflow_of(block: BindingBlock) -> BlockDataflow:
+    """Return what depends on what in a block, kept for the latest ones: each pattern of a table asks for it."""
+    place_of = {item: number for number, item in enumerate(block.bindings)}
+    binding_of: Mapping[Var, Binding] = {item.var: item for item in block.bindings}
+    definer_of: dict[PrimVar, Binding] = {}
+    for item in block.bindings:
+        for symbol in free_symbols(item.type) if isinstance(item, MatchCast) else ():
+            definer_of.setdefault(symbol, item)
+
+    def inputs_of(binding: Binding) -> Iterable[Binding]:
         used = (item for item in preorder(binding.value) if isinstance(item, Var))
-        found = dict.fromkeys(self.binding_of[item] for item in used if item in self.binding_of)
-        if self._definer_of:
-            definers = (self._definer_of.get(item, binding) for item in free_symbols(binding.value))
-            found.update(dict.fromkeys(item for item in definers if self.place_of[item] < self.place_of[binding]))
+        found = dict.fromkeys(binding_of[item] for item in used if item in binding_of)
+        if definer_of:
+            definers = (definer_of.get(item, binding) for item in free_symbols(binding.value))
+            found.update(dict.fromkeys(item for item in definers if place_of[item] < place_of[binding]))
         return found
+
+    inputs = {item: tuple(inputs_of(item)) for item in block.bindings}
+    users: dict[Binding, list[Binding]] = {item: [] for item in block.bindings}
+    for item, producers in inputs.items():
+        for producer in producers:
+            users[producer].append(item)
+    return BlockDataflow(place_of, binding_of, inputs, users, {item: BindingUnit((item,)) for item in block.bindings})
+
+
+class DataflowGroups:
+    """The units of a block: at first a binding each, then some of them joined. The rest is as in `BlockDataflow`."""
+
+    def __init__(self, block: BindingBlock) -> None:
+        flow = dataflow_of(block)
+        self.place_of, self.binding_of = flow.place_of, flow.binding_of
+        self.inputs, self.users = flow.inputs, flow.users
+        self.unit_of = {**flow.unit_of}
 
     @property
     def units(self) -> tuple[BindingUnit, ...]:

@@ -11,7 +11,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import Binding, Call, DataflowBlock
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, nodes_in
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.byoc.codegen_functions import in_target_functions
 from relax_core.passes.relax.byoc.composite_matches import REASONS, CompositeMatches
@@ -127,6 +127,14 @@ class _PatternFusion:
 
     def explain(self, found: CompositeMatches) -> None:
         """Say of each match that it became a composite, or why not."""
+        if found.units:
+            self.explain_units(found)
+        for refusal in found.refusals:
+            words = f"{self.name}: {REASONS[refusal.obstacle]}"
+            self.ctx.remark(refusal.root, "missed", words, refusal.because)
+
+    def explain_units(self, found: CompositeMatches) -> None:
+        """Say of each match that became a composite what is in it, and what it gives besides its result."""
         outputs = found.groups.outputs()
         for unit in found.units:
             words = " ".join(filter(None, map(_operator, unit.bindings)))
@@ -136,9 +144,6 @@ class _PatternFusion:
                 names = ", ".join(item.var.name for item in inner)
                 words = f"{self.name}: {names} inside is used outside as well, and is a result of the composite, too"
                 self.ctx.remark(unit.bindings[-1], "note", words, inner)
-        for refusal in found.refusals:
-            words = f"{self.name}: {REASONS[refusal.obstacle]}"
-            self.ctx.remark(refusal.root, "missed", words, refusal.because)
 
     def nearest(self, module: IRModule, facts: MatchContext) -> Iterator[UnnumberedRemark]:
         """Say where a pattern that matches in no dataflow block came furthest, and what stopped it there."""
@@ -161,7 +166,7 @@ class _PatternFusion:
         bindings = (
             node
             for _, function in module.relax_functions
-            for node in (preorder(function) if is_open(function) else ())
+            for node in (nodes_in(function) if is_open(function) else ())
             if isinstance(node, Binding) and node not in inside
         )
         calls = (item.value for item in bindings if isinstance(item.value, Call))

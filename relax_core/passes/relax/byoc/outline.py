@@ -7,7 +7,7 @@ from relax_core.ir.attrs import Attrs, attr
 from relax_core.ir.equality import structural_hash
 from relax_core.ir.expr import Binding, Call, DataflowBlock, Function, GlobalVar, Op, SeqExpr, Type
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, nodes_in
 from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
 from relax_core.passes.functions import change_functions, with_definitions
@@ -116,16 +116,22 @@ def change_blocks(
     Composites and functions for a target are closed.
     """
 
-    def rule(node: Node) -> Node | None:
-        """Rule: dataflow block -> dataflow block with calls of functions."""
-        if not isinstance(node, DataflowBlock):
-            return None
-        changed = change(node)
-        return None if changed is node else changed
-
     def changed(var: GlobalVar, function: Function) -> Function:
-        is_looked_at = is_open(function) and (not entries or var.name in entries)
-        return ctx.rewrite(function, rule, kinds=(DataflowBlock,)) if is_looked_at else function
+        if not is_open(function) or (entries and var.name not in entries):
+            return function
+        nodes = nodes_in(function)
+        made: dict[Node, DataflowBlock] = {}
+        # With one sequence no block stands in another one, which would be another block once the inner one is changed.
+        if sum(isinstance(node, SeqExpr) for node in nodes) == 1:
+            made |= {node: change(node) for node in nodes if isinstance(node, DataflowBlock)}
+            if all(map(is_, made, made.values())):
+                return function
+
+        def rule(node: Node) -> Node | None:
+            """Rule: dataflow block -> dataflow block with calls of functions."""
+            return made.get(node) or (change(node) if isinstance(node, DataflowBlock) else None)
+
+        return ctx.rewrite(function, rule, kinds=(DataflowBlock,))
 
     return change_functions(module, ctx, changed)
 
