@@ -211,6 +211,9 @@ def test_two_forks_part_where_they_go_other_ways(session: Session, calls: Mappin
     set_at = compared(session, ONES, forked(ChangeAt(calls["half"], "x = zeros()"))).parting
     assert set_at is not None
     assert set_at.time == calls["half"], "a value that is set differs at once"
+    in_place = compared(session, ONES, forked(ChangeAt(calls["double"], "a[1] = 9", is_in_place=True))).parting
+    assert in_place is not None
+    assert in_place.time == calls["double"], "so does one that is changed in place"
 
 
 def test_the_command_line_skips_and_replaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,7 +70,7 @@ def test_values_that_were_taken_back_are_changed_again() -> None:
     app.session_state["run.change"] = ChangeAt(9, "x = zeros()", 1)
     app.run()
     changed = address(app)
-    press(app, "run.change.0")
+    press(app, "run.fork.drop")
     assert address(app).values()["changes"] == ""
     assert address(press(app, "run.changes.undo")) == changed
     assert address(press(app, "run.changes.undo")).values()["changes"] == ""

@@ -121,8 +121,9 @@ def _parting(message: CompareValuesOf, left: _Ran, right: _Ran, context: Request
     if not is_forked or message.stage != message.other_stage or left.trace is None or right.trace is None:
         return None
     # Until the first change that only one of them has, they are the same run.
-    start = next(one or other for one, other in zip_longest(*forks) if one != other)
-    return parting_of(left.trace, right.trace, start.time, context.is_cancelled)
+    others = [pair for pair in zip_longest(*forks) if pair[0] != pair[1]]
+    moments = {item.time for pair in others for item in pair if item is not None}
+    return parting_of(left.trace, right.trace, moments, context.is_cancelled)
 
 
 def _entry_of(opened: OpenProgram) -> str:

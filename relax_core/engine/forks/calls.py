@@ -29,7 +29,8 @@ def call_at(message: CallAtOf, context: RequestContext) -> CallAt:
     opened = context.opened_by(message.program)
     trace = trace_of(opened, message.program.changes, context)
     time = _call_from(trace, message.time)
-    frame = stack_at(trace, time)[-1]
+    frames = stack_at(trace, time)
+    frame, depth = frames[-1], len(frames) - 1
     instruction = trace.executable.instructions[frame.pc]
     if not isinstance(instruction, CallInstruction):
         return CallAt(message.time)
@@ -38,9 +39,9 @@ def call_at(message: CallAtOf, context: RequestContext) -> CallAt:
     try:
         skip = skipped(trace, time, frame, Change("skip"))
     except RunError as error:
-        return CallAt(time, entry.name, error.diagnostics[0].message, is_open=True, substitutes=found)
+        return CallAt(time, entry.name, error.diagnostics[0].message, is_open=True, substitutes=found, depth=depth)
     values = [array for _, array in skip.outputs] or ([skip.value] if skip.dst >= 0 else [])
-    return CallAt(time, entry.name, ", ".join(map(_zeros, values)) or "nothing", substitutes=found)
+    return CallAt(time, entry.name, ", ".join(map(_zeros, values)), substitutes=found, depth=depth)
 
 
 def _zeros(value: Value) -> str:

@@ -1,7 +1,8 @@
 """Where two runs of one program part: the first time at which a register or the way differs, and by how much."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register
@@ -16,10 +17,11 @@ from relax_core.vm.recording.recorder import Injection
 from relax_core.vm.recording.trace import Trace
 
 
-def parting_of(one: Trace, other: Trace, start: int, is_cancelled: Callable[[], bool]) -> Parting | None:
-    """Return where two runs part that are the same before time `start`; `None` if nothing that they compute differs.
+def parting_of(one: Trace, other: Trace, moments: Set[int], is_cancelled: Callable[[], bool]) -> Parting | None:
+    """Return where two runs part; `None` if nothing that they compute differs.
 
-    Each event is compared in what it may have changed: the register that it writes, and those that a call is given.
+    At `moments` one of them was changed, and before the first they are the same. Then every register is compared; after
+    any other event what it may have changed: the register that it writes, and those that a call is given.
 
     Raises:
         RunError: VM008, it was cancelled.
@@ -30,11 +32,12 @@ def parting_of(one: Trace, other: Trace, start: int, is_cancelled: Callable[[], 
             side.go_to(time)
         if is_cancelled():
             raise RunError((Diagnostic("VM008", "cancelled while comparing two runs"),))
-        if time < start:
+        if time < min(moments):
             continue
         if _place(one, time) != _place(other, time):
             return _parting(one, other, time, is_way=True)
-        touched = dict.fromkeys((*sides[0].touched, *sides[1].touched))
+        places = (side.standing(time) if time in moments else side.touched for side in sides)
+        touched = dict.fromkeys(chain.from_iterable(places))
         if any(_differ(one, other, time, [side.held.get(place) for side in sides]) for place in touched):
             return _parting(one, other, time, is_way=False)
     return None
@@ -67,6 +70,11 @@ class _Side:
         injected: Sequence[Injection] = self.trace.injections
         touched += self._put(((item.frame, item.register), item.value) for item in injected if item.time == time)
         self.touched = tuple(touched)
+
+    def standing(self, time: int) -> tuple[tuple[int, int], ...]:
+        """Return the registers of the frames that have not returned at a time."""
+        frames = {item.frame for item in self.trace.frames_at(time)}
+        return tuple(place for place in self.held if place[0] in frames)
 
     def _put(self, values: Iterator[tuple[tuple[int, int], Value]]) -> list[tuple[int, int]]:
         found = dict(values)

@@ -101,6 +101,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         -1 if stop is None else stop,
         0 if stop is None else int(lines[stop]),
         _kernel_pcs(executable),
+        tuple(item.words_for(trace) for item in trace.interventions),
     )
 
 

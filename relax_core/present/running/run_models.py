@@ -249,6 +249,8 @@ class Run(msgspec.Struct, frozen=True):
     stop_line: int = 0
     kernel_pcs: tuple[int, ...] = ()
     """The instructions that call a kernel, which a step may go into."""
+    interventions: tuple[str, ...] = ()
+    """What the host did besides setting values: which calls were not made, and which functions were replaced."""
 
 
 class CallAt(msgspec.Struct, frozen=True):
@@ -258,11 +260,14 @@ class CallAt(msgspec.Struct, frozen=True):
     name: str = ""
     """The function that is called; empty: the program calls none there."""
     result: str = ""
-    """What the call would give if it were skipped, such as `zeros (2, 3) float32`; why not, if `is_open`."""
+    """What the call would give if it were skipped, such as `zeros (2, 3) float32`; empty for nothing. If `is_open`: why
+    it is not known."""
     is_open: bool = False
     """The program does not tell of what the result would be zeros."""
     substitutes: tuple[str, ...] = ()
     """The functions that can take its place, `numpy` for its definition."""
+    depth: int = 0
+    """Of the frame that calls it, 0 being the oldest."""
 
 
 class LastValue(msgspec.Struct, frozen=True, array_like=True):

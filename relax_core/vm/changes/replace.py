@@ -56,7 +56,9 @@ class Replacement:
     def words_for(self, trace: Trace) -> str:
         """Say what was replaced, and how many calls of a run that concerned."""
         calls = self.executable.instructions_calling(self.function)
-        count = int(np.isin(trace.pcs[self.time :], calls).sum())
+        times = self.time + np.flatnonzero(np.isin(trace.pcs[self.time :], calls))
+        skipped = {item.time for item in trace.interventions if not isinstance(item, Replacement)}
+        count = len(set(times.tolist()) - skipped)
         by = f"`{self.by}`" if self.definition is None else "its definition in NumPy"
         return f"`{self.name}` was replaced by {by} from time {self.time} on: {plural(count, 'call')}"
 

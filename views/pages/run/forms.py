@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 import streamlit as st
 
-from relax_core.engine.debug.replies import ValuesCompared
+from relax_core.engine.debug.replies import Parting, ValuesCompared
 from relax_core.engine.debug.requests import ChromeTraceOf, CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Execute, Failure
@@ -110,10 +110,26 @@ def show_comparison(found: ValuesCompared | Failure, key: str) -> None:
     for note in found.notes:
         st.code(note, language=None)
     st.text(found.conclusion)
+    if found.parting is not None:
+        _show_parting(found.parting, key)
     apart = [row for row in found.rows if row.verdict != "same" or row.largest]
     if apart:
         rows = [{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart]
         sheet(rows, key=f"{key}.table", name="differences")
+
+
+def _go(time: int) -> None:
+    select(time=time)
+
+
+def _show_parting(parting: Parting, key: str) -> None:
+    """Show where two forks part, and lead there."""
+    first, *_ = parting.to_text().split("\n")
+    st.markdown(prose(first))
+    st.button(literal(f"Step to time {parting.time}"), key=f"{key}.parting", on_click=_go, args=(parting.time,))
+    rows = [{"register": row.name, "difference": row.words} for row in parting.registers]
+    if rows:
+        sheet(rows, key=f"{key}.registers", name="registers")
 
 
 @st.dialog("Profile", width="large", on_dismiss=close_dialog)

@@ -11,7 +11,8 @@ from relax_core.present.models import LineHeat
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
-from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
+from views.pages.run.forked.changes import ask_for_change, fault, make_change
+from views.pages.run.forked.tree import fork_button, forks_form
 from views.pages.run.forms import buffers_form, options_form, profile_button, values_form
 from views.pages.run.inputs import inputs_form
 from views.pages.run.kernel import enter, show_kernel
@@ -130,7 +131,9 @@ def _results(run: Run, source: SourceView) -> None:
     """Show in the bar what the run came to."""
     if source.functions and not source.entries and source.code.language != "relay":
         buffers_form(_shown_program())
-    profile_button(FIXED if recorded_run() is not None else "")
+    why_not = FIXED if recorded_run() is not None else ""
+    fork_button(why_not)
+    profile_button(why_not)
     if state(RunState).inside < 0:
         _to_the_stop(run)
 
@@ -163,7 +166,7 @@ with page():
             inputs_form(source)
             options_form()
             if isinstance(run, Run):
-                changes_form()
+                forks_form(run)
         if not is_held:
             # A recorded run comes with its own program, whatever is open.
             _files_form(run, recorded)
@@ -180,7 +183,8 @@ with page():
         show_kernel(_shown_program())
     else:
         _show(run, heat)
-    status_line(
-        source,
-        f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else "",
-    )
+    recorded_words = f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else ""
+    told = run.interventions if isinstance(run, Run) and not is_held else ()
+    more = f"and {len(told) - 1} more" if len(told) > 1 else ""
+    parts = (recorded_words, *(item.replace("`", "") for item in told[:1]), more)
+    status_line(source, "; ".join(filter(None, parts)))

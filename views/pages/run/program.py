@@ -25,12 +25,7 @@ _ONE: Final = re.compile(
 
 
 def run_program() -> Program:
-    """Return the program that is shown: with its changes, unless the user looks at the run without them."""
-    return given_program() if state(RunState).unchanged else changed_program()
-
-
-def changed_program() -> Program:
-    """Return the program with its changes, whichever run is shown."""
+    """Return the program that is shown, with its changes."""
     return msgspec.structs.replace(given_program(), changes=changes_made())
 
 
@@ -42,14 +37,15 @@ def changes_made() -> tuple[ChangeAt, ...]:
         return ()
     found: list[ChangeAt] = []
     for part in parts:
-        change = _read(part)
+        change = read_change(part)
         if change is None:
             break
         found.append(change)
     return tuple(found)
 
 
-def _read(part: str) -> ChangeAt | None:
+def read_change(part: str) -> ChangeAt | None:
+    """Read one change; `None` if it cannot be read, or its file is gone."""
     fields = _ONE.fullmatch(part)
     if fields is None:
         return None
@@ -62,10 +58,11 @@ def _read(part: str) -> ChangeAt | None:
 
 def written(changes: tuple[ChangeAt, ...]) -> str:
     """Write changes for the address, the empty text if there are none; their files are kept in the session."""
-    return ";".join((digest(given_program()), *map(_written, changes))) if changes else ""
+    return ";".join((digest(given_program()), *map(written_change, changes))) if changes else ""
 
 
-def _written(change: ChangeAt) -> str:
+def written_change(change: ChangeAt) -> str:
+    """Write one change; its file is kept in the session."""
     file = ""
     if change.content:
         name = sha256(change.content).hexdigest()[:8]

@@ -13,9 +13,9 @@ class RunState:
     breakpoints: str = rules.text(rules.LONGEST_LIST)
     """Lines and instructions with their conditions, see `views.pages.run.points`."""
     changes: str = rules.text(rules.LONGEST_LIST)
-    """Values that were changed while the program ran, see `views.pages.run.program`."""
-    unchanged: int = rules.switch()
-    """The run without the changes is shown."""
+    """What was changed while the program ran that is shown, see `views.pages.run.program`."""
+    forks: str = rules.text(rules.LONGEST_LIST)
+    """All runs that went on with a change, as a tree, see `views.pages.run.forked.forks`."""
     from_file: int = rules.switch()
     """The run of a file that was opened is shown, while its program is what is open."""
     inside: int = rules.number(-1, rules.MOST_STEPS, -1)

@@ -1585,6 +1585,8 @@ export interface Run {
   readonly stop_line: number;
   /** The instructions that call a kernel, which a step may go into. */
   readonly kernel_pcs: readonly number[];
+  /** What the host did besides setting values: which calls were not made, and which functions were replaced. */
+  readonly interventions: readonly string[];
 }
 
 /** A parameter: type, default as text (empty: none), and further constraints. */
