@@ -57,6 +57,35 @@ def test_stepping_goes_forwards_and_backwards_without_the_server(page: Page, har
     told(page, "stepper state at 1")
 
 
+def test_a_call_of_the_flame_chart_is_taken_over_the_width(page: Page, harness_url: str) -> None:
+    root = show(page, harness_url, "run", ".strip")
+    calls = root.get_by_role("listbox", name="Calls")
+    whole = calls.get_by_role("option").first
+    inner = calls.locator("[data-call='1']")
+    wide, narrow = (item.locator("rect").bounding_box() for item in (whole, inner))
+    assert wide is not None
+    assert narrow is not None
+    assert narrow["width"] < wide["width"]
+    inner.click()
+    expect(root.locator(".crumbs")).to_contain_text("Whole run")
+    zoomed = inner.locator("rect").bounding_box()
+    assert zoomed is not None
+    assert zoomed["width"] == pytest.approx(wide["width"], abs=2)
+    expect(root).to_have_attribute("data-at", "0")
+    page.keyboard.press("Escape")
+    expect(root.locator(".crumbs")).to_be_hidden()
+    calls.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(inner).to_have_attribute("aria-selected", "true")
+    root.locator(".crumbs").get_by_role("button", name="Whole run").click()
+    expect(root.locator(".crumbs")).to_be_hidden()
+    calls.hover()
+    page.mouse.wheel(0, -400)
+    expect(root.locator(".crumbs")).to_contain_text("Whole run")
+
+
 def test_over_stays_in_the_frame_and_out_leaves_it(page: Page, harness_url: str) -> None:
     root = show(page, harness_url, "run", ".strip")
     for _ in range(3):

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
 import { levelOf } from "#shared/heat";
+import { at } from "#shared/values";
 import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
 import { dimensionsOf } from "../../../views/pages/run/stepper/dimensions";
 import { meantBy, nameAt } from "../../../views/pages/run/stepper/hover";
@@ -19,6 +20,7 @@ import { shownDepths } from "../../../views/pages/run/stepper/stack";
 import { RunState } from "../../../views/pages/run/stepper/state";
 import { Stepping } from "../../../views/pages/run/stepper/stepping";
 import { placeOf } from "../../../views/pages/run/stepper/values";
+import { around, callsAround, holding, moved, nextCall, whole, zoomed } from "../../../views/pages/run/stepper/view";
 
 const COUNT = 200;
 
@@ -391,4 +393,51 @@ test("a figure of nothing has no colour, and a NaN has one of its own", () => {
     [levelOf([0, "", ""]), levelOf([5, "", ""]), levelOf([-1, "NaN", ""])],
     ["", "level-5", "level-odd"],
   );
+});
+
+const FLAME: Run["flame"] = [
+  ["main", 0, 100, 0, ""],
+  ["f", 10, 40, 1, ""],
+  ["g", 12, 20, 2, ""],
+  ["f", 50, 90, 1, ""],
+];
+
+test("a call is taken over the whole width, and what is around it are the calls it lies in", () => {
+  const view = around(at(FLAME, 2), 100);
+  assert.deepEqual(view, { from: 12, to: 20 });
+  assert.deepEqual(
+    callsAround(FLAME, view).map(([name]) => name),
+    ["main", "f", "g"],
+  );
+  assert.deepEqual(callsAround(FLAME, whole(100)), [at(FLAME, 0)]);
+  const axis = axisOf(100, 642, view);
+  assert.deepEqual([axis.x(12), axis.x(20)], [21, 621]);
+  assert.deepEqual(ticks(axis, 50), [12, 13, 14, 15, 16, 17, 18, 19, 20]);
+  assert.deepEqual([timeAt(axis, -50), timeAt(axis, 900)], [12, 20]);
+});
+
+test("zooming keeps the time under the pointer, and stays within the run", () => {
+  const view = zoomed(whole(100), 100, 4, 0.5);
+  assert.deepEqual(view, { from: 37.5, to: 62.5 });
+  assert.deepEqual(zoomed(view, 100, 0.01, 0.5), whole(100));
+  assert.equal(zoomed(view, 100, 1e9, 0).to - view.from, 1);
+  assert.deepEqual(moved(view, 100, 9), { from: 75, to: 100 });
+  assert.deepEqual(zoomed(whole(0), 0, 4, 0.5), whole(0));
+});
+
+test("a step out of sight moves what is in view", () => {
+  const view = { from: 20, to: 40 };
+  assert.equal(holding(view, 100, 40), view);
+  assert.deepEqual(holding(view, 100, 60), { from: 50, to: 70 });
+  assert.deepEqual(holding(view, 100, 100), { from: 80, to: 100 });
+});
+
+test("arrows lead into a call, out of it and along its depth", () => {
+  assert.deepEqual([nextCall(FLAME, -1, "inner"), nextCall([], -1, "inner")], [0, -1]);
+  assert.deepEqual([nextCall(FLAME, 0, "inner"), nextCall(FLAME, 1, "inner"), nextCall(FLAME, 2, "inner")], [1, 2, 2]);
+  assert.deepEqual(
+    [nextCall(FLAME, 2, "outer"), nextCall(FLAME, 1, "behind"), nextCall(FLAME, 3, "before")],
+    [1, 3, 1],
+  );
+  assert.deepEqual([nextCall(FLAME, 3, "behind"), nextCall(FLAME, 0, "outer")], [3, 0]);
 });

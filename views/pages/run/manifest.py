@@ -13,6 +13,7 @@ MANIFEST = Manifest(
                 ("`b`", "step back"),
                 ("`F8`", "continue"),
                 ("`F10` `F11` `Shift+F11`", "over, in, out"),
+                ("`Esc`", "whole run, then no register"),
                 ("`F9` `Shift+F9`", "breakpoint, with a condition"),
                 ("`[` `]`", "previous and next hit"),
                 ("`.`", "run to the cursor"),

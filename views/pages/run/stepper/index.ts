@@ -109,7 +109,7 @@ class Stepper {
     root.append(el("div", { class: "split" }, left, this.side.element));
     this.tip = new ValueTip(root, sourceBox, () => this.stepping);
     onKeys("stepper", root, (event) => this.onKey(event));
-    this.strip.addEventListener("keydown", (event) => this.onSliderKey(event));
+    this.timeline.slider.addEventListener("keydown", (event) => this.onSliderKey(event));
   }
 
   private makeSide(): Side {
@@ -349,7 +349,8 @@ class Stepper {
       F8: proceed(1),
       F10: step("over"),
       F11: step(event.shiftKey ? "out" : "into"),
-      Escape: () => this.unchoose(stepping),
+      // What is smaller is left first: a part of the time, then a register.
+      Escape: () => this.timeline.reset() || this.unchoose(stepping),
     });
   }
 

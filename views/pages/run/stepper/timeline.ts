@@ -1,34 +1,50 @@
-// Flame strip and slider on one time axis.
+// Flame chart and slider on one time axis, of which a part is in view.
 
-import type { FlameSpan, Run } from "#generated/models";
-import { type Child, svg } from "#shared/dom";
-import { type Axis, axisOf, ticks, timeAt } from "./axis";
+import type { Run } from "#generated/models";
+import { button } from "#shared/controls";
+import { el, replace, svg } from "#shared/dom";
+import { consume } from "#shared/keys";
+import { between } from "#shared/values";
+import { type Axis, axisOf, shareAt, ticks, timeAt } from "./axis";
+import { Calls } from "./calls";
+import { around, callsAround, holding, moved, type View, whole, zoomed } from "./view";
 
-const STRIP_HEIGHT = 88;
 const POINTS_SHOWN = 300;
-const LETTER_WIDTH = 6.7;
+const AXIS_HEIGHT = 36;
+const AXIS_Y = 10;
+// A press that moves by more is no click.
+const CLICK_PIXELS = 3;
+const WHEEL_STEP = 1.002;
 
 export class Timeline {
+  /** Takes the keys of the time. */
+  readonly slider: HTMLElement;
   private run: Run | undefined;
   private points: readonly number[] = [];
   private at = 0;
-  // The frames are drawn once for a run and a width; a step draws the axis only.
-  private drawnWidth = 0;
+  private view: View = whole(0);
+  // The calls are drawn once for a run, a width and a view; a step draws the axis only.
+  private drawn = "";
   // Kept, for asking for it at a step would cost a layout.
   private width = 0;
-  private readonly frames = svg("g");
-  private readonly axis = svg("g");
-  private readonly picture = svg("svg", { "aria-hidden": "true" }, this.frames, this.axis);
+  private readonly picture = svg("svg", { "aria-hidden": "true", height: AXIS_HEIGHT });
+  private readonly crumbs = el("div", { class: "crumbs", role: "navigation", "aria-label": "Calls in view" });
+  private readonly calls = new Calls({
+    onZoom: (place) => this.zoomTo(place),
+    onOut: () => this.zoomOut(),
+    onReset: () => this.reset(),
+  });
 
   constructor(
-    private readonly box: HTMLElement,
+    box: HTMLElement,
     private readonly onTime: (time: number) => void,
   ) {
-    box.append(this.picture);
-    box.setAttribute("role", "slider");
-    box.setAttribute("aria-label", "Time");
-    box.tabIndex = 0;
-    box.addEventListener("pointerdown", (event) => this.onDown(event));
+    this.slider = el("div", { class: "clock", role: "slider", "aria-label": "Time", tabindex: 0 }, this.picture);
+    box.append(this.crumbs, this.calls.element, this.slider);
+    for (const part of [this.calls.element, this.slider])
+      part.addEventListener("pointerdown", (event) => this.onDown(event));
+    box.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    this.drawCrumbs();
     new ResizeObserver(([entry]) => {
       this.width = entry?.contentRect.width ?? 0;
       this.draw();
@@ -36,64 +52,143 @@ export class Timeline {
   }
 
   setRun(run: Run): void {
+    // Another window of the same run leaves in view what is.
+    if (JSON.stringify(this.run?.flame) !== JSON.stringify(run.flame) || this.run?.total !== run.total) {
+      this.view = whole(run.total);
+      this.calls.set(run.flame);
+    }
     this.run = run;
-    this.drawnWidth = 0;
-    this.box.setAttribute("aria-valuemin", "0");
-    this.box.setAttribute("aria-valuemax", String(run.total));
+    this.drawn = "";
+    this.slider.setAttribute("aria-valuemin", "0");
+    this.slider.setAttribute("aria-valuemax", String(run.total));
   }
 
   setTime(time: number, points: readonly number[]): void {
+    // Whoever looks elsewhere is left there until the next step.
+    if (this.run && time !== this.at) this.view = holding(this.view, this.run.total, time);
     this.at = time;
     this.points = points;
-    this.box.setAttribute("aria-valuenow", String(time));
-    this.box.setAttribute("aria-valuetext", `time ${time} of ${this.run?.total ?? 0}`);
+    this.slider.setAttribute("aria-valuenow", String(time));
+    this.slider.setAttribute("aria-valuetext", `time ${time} of ${this.run?.total ?? 0}`);
     this.draw();
   }
 
-  private draw(): void {
-    const { run, width } = this;
-    if (!width || !run) return;
-    const axis = axisOf(run.total, width);
-    const deep = Math.max(1, ...run.flame.map(([, , , depth]) => depth + 1));
-    const rowHeight = Math.min(22, STRIP_HEIGHT / deep);
-    const y = 8 + Math.max(2 * 22, deep * rowHeight) + 10;
-    if (this.drawnWidth !== width) {
-      this.drawnWidth = width;
-      this.frames.replaceChildren(...run.flame.map((span) => flame(span, axis, rowHeight)));
-      this.picture.setAttribute("width", String(width));
-      this.picture.setAttribute("height", String(y + 26));
-    }
-    this.axis.replaceChildren(...this.axisParts(axis, y));
+  /** Shows the whole run, and tells whether a part of it was in view. */
+  reset(): boolean {
+    const total = this.run?.total ?? 0;
+    const isPart = this.view.to - this.view.from < total;
+    if (isPart) this.show(whole(total));
+    return isPart;
   }
 
-  private axisParts(axis: Axis, y: number): SVGElement[] {
-    const { x, total } = axis;
+  private get axis(): Axis {
+    return axisOf(this.run?.total ?? 0, this.width, this.view);
+  }
+
+  private show(view: View): void {
+    this.view = view;
+    this.draw();
+  }
+
+  private zoomTo(place: number): void {
+    const { run } = this;
+    const call = run?.flame[place];
+    if (run && call) this.show(around(call, run.total));
+  }
+
+  // To the innermost call that is longer than what is in view.
+  private zoomOut(): void {
+    const { run, view } = this;
+    if (!run) return;
+    const size = view.to - view.from;
+    const outer = callsAround(run.flame, view).findLast(([, start, end]) => end - start > size);
+    this.show(outer ? around(outer, run.total) : whole(run.total));
+  }
+
+  private draw(): void {
+    const { run, width, axis } = this;
+    if (!width || !run) return;
+    const drawn = JSON.stringify([width, this.view]);
+    if (this.drawn !== drawn) {
+      this.drawn = drawn;
+      this.calls.draw(axis, width);
+      this.picture.setAttribute("width", String(width));
+      this.drawCrumbs();
+    }
+    this.calls.setTime(axis.x(this.at));
+    this.picture.replaceChildren(...this.axisParts(axis));
+  }
+
+  private drawCrumbs(): void {
+    const { run, view } = this;
+    const total = run?.total ?? 0;
+    const isPart = view.to - view.from < total;
+    this.crumbs.hidden = !isPart;
+    if (!run || !isPart) return;
+    const words = `time ${Math.round(view.from).toLocaleString("en")} to ${Math.round(view.to).toLocaleString("en")}`;
+    const crumb = (text: string, to: View) => [button(text, "t", "", () => this.show(to)), "› "];
+    replace(
+      this.crumbs,
+      crumb("Whole run", whole(total)),
+      callsAround(run.flame, view).map((call) => crumb(call[0], around(call, total))),
+      el("span", { class: "muted", role: "status" }, words),
+      el("span", { class: "sp" }),
+      button("Reset", "t", "Esc", () => this.reset()),
+    );
+  }
+
+  private axisParts({ x, total, view }: Axis): SVGElement[] {
     const { at } = this;
+    const y = AXIS_Y;
     const bar = (to: number, fill: string) =>
-      svg("rect", { x: x(0), y: y - 2, width: x(to) - x(0), height: 4, rx: 2, fill });
+      svg("rect", { x: x(view.from), y: y - 2, width: Math.max(0, x(to) - x(view.from)), height: 4, rx: 2, fill });
     const point = (time: number) => svg("circle", { cx: x(time), cy: y, r: 5, fill: "var(--error)" });
+    const isInView = (time: number) => time >= view.from && time <= view.to;
     return [
-      bar(total, "var(--line2)"),
-      bar(at, "var(--accent)"),
-      ...ticks(axis, at).flatMap((time) => tick(x(time), y, time, time === at)),
-      ...this.points.slice(0, POINTS_SHOWN).map(point),
+      bar(view.to, "var(--line2)"),
+      bar(between(view.from, at, view.to), "var(--accent)"),
+      ...ticks({ x, total, view }, at).flatMap((time) => tick(x(time), y, time, time === at)),
+      ...this.points.filter(isInView).slice(0, POINTS_SHOWN).map(point),
       svg("line", { x1: x(at), x2: x(at), y1: 0, y2: y, stroke: "var(--accent)", "stroke-width": 1.5 }),
       svg("circle", { cx: x(at), cy: y, r: 8, fill: "var(--accent)", stroke: "var(--chrome)", "stroke-width": 2 }),
     ];
   }
 
+  private placeIn(event: MouseEvent): number {
+    return event.clientX - this.slider.getBoundingClientRect().left;
+  }
+
+  // A click on a call takes it over the width; elsewhere, and whatever is dragged, a press goes to a time.
   private onDown(event: PointerEvent): void {
-    const { run } = this;
-    if (!run || event.button !== 0) return;
-    const go = (next: PointerEvent) =>
-      this.onTime(timeAt(axisOf(run.total, this.width), next.clientX - this.box.getBoundingClientRect().left));
+    if (!this.run || event.button !== 0) return;
+    const call = this.calls.placeOf(event);
+    let isClick = call >= 0;
+    const go = (next: PointerEvent) => {
+      if (isClick && Math.abs(next.clientX - event.clientX) <= CLICK_PIXELS) return;
+      isClick = false;
+      this.onTime(timeAt(this.axis, this.placeIn(next)));
+    };
     const up = () => {
       window.removeEventListener("pointermove", go);
       window.removeEventListener("pointerup", up);
+      if (isClick) this.calls.zoom(call);
     };
     go(event);
     window.addEventListener("pointermove", go);
     window.addEventListener("pointerup", up);
+  }
+
+  // Up and down zooms at the pointer, to the sides moves.
+  private onWheel(event: WheelEvent): void {
+    const { run, view } = this;
+    if (!run) return;
+    consume(event);
+    const aside = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+    if (event.shiftKey || Math.abs(aside) > Math.abs(event.deltaY)) {
+      this.show(moved(view, run.total, aside / Math.max(1, this.width)));
+      return;
+    }
+    this.show(zoomed(view, run.total, WHEEL_STEP ** -event.deltaY, shareAt(this.axis, this.placeIn(event))));
   }
 }
 
@@ -104,31 +199,4 @@ function tick(x: number, y: number, time: number, isNow: boolean): SVGElement[] 
     svg("rect", { x: x - 1, y: y - 6, width: 2, height: 12, fill: "var(--text3)" }),
     svg("text", { x, y: y + 20, "text-anchor": "middle", fill, ...font }, time),
   ];
-}
-
-function flame([label, start, end, depth, category]: FlameSpan, { x }: Axis, rowHeight: number): SVGElement {
-  const left = x(start) + 1;
-  const width = Math.max(1.5, x(end) - x(start) - 2);
-  const y = 4 + depth * rowHeight;
-  const isThin = rowHeight < 4;
-  const colour = category ? `var(--${category})` : "var(--line2)";
-  const fill = category ? `var(--${category}Bg)` : isThin ? "var(--line2)" : "var(--raised)";
-  const height = rowHeight > 8 ? rowHeight - 4 : rowHeight * 0.8;
-  const look = { fill, stroke: isThin ? "none" : colour, rx: Math.min(4, rowHeight / 4) };
-  const shape = svg("rect", { x: left, y, width, height, ...look });
-  const title = svg("title", {}, `${label}, time ${start} to ${end}`);
-  return svg("g", {}, title, shape, flameName(label, left + 7, y + rowHeight / 2 + 2, { width, rowHeight, category }));
-}
-
-function flameName(
-  label: string,
-  x: number,
-  y: number,
-  { width, rowHeight, category }: { width: number; rowHeight: number; category: string },
-): Child {
-  const room = Math.floor((width - 12) / LETTER_WIDTH);
-  if (rowHeight < 14 || room < 3) return "";
-  const text = label.length > room ? `${label.slice(0, room - 1)}…` : label;
-  const fill = category ? `var(--${category})` : "var(--text2)";
-  return svg("text", { x, y, "font-size": 11, "font-family": "var(--mono)", fill }, text);
 }
