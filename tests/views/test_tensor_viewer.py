@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from relax_core.engine.components.stepper import TensorAsked
+from relax_core.engine.programs.program import ChangeAt
 from tests.browser import Mode, OpenPage
-from tests.views.pages import assert_accessible
+from tests.views.pages import assert_accessible, opened, sent_to
 from views.pages.run.tensor import read, written
+from views.state.selection import screen
 
 SLICED = "prim/packed_softmax_axes.py"
 
@@ -32,6 +34,28 @@ def test_an_address_holds_what_is_seen(asked: TensorAsked) -> None:
 )
 def test_an_address_that_names_no_tensor_shows_none(text: str) -> None:
     assert read(text) is None
+
+
+def test_a_fork_is_compared_with_the_run_and_the_run_with_its_forks() -> None:
+    app = opened("run", screen(sample="relax/loop.py", time=9, tab="tensor", tensor="1;;;0,0;run;absolute;;x"))
+    app.session_state["run.change"] = ChangeAt(9, "x = zeros()", 1)
+    app.run()
+    shown = sent_to(app)["relaxscope_stepper"][0]["tensor"]
+    names = [name for _, name in shown["choices"]]
+    assert names == [
+        "the run",
+        "the run with bitwise kernels",
+        "the run with fast kernels",
+        "NumPy",
+        "apache-tvm (not installed)",
+    ]
+    assert (shown["view"]["difference"]["name"], shown["view"]["difference"]["words"]) == (
+        "the run",
+        "4 of 4 elements differ",
+    )
+    tree = app.radio(key="run.fork.shown")
+    tree.set_value(tree.options[0]).run()
+    assert ["fork0", "Fork 1: x = zeros()"] in sent_to(app)["relaxscope_stepper"][0]["tensor"]["choices"]
 
 
 @pytest.mark.browser

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from relax_core.diagnostics import plural
 from relax_core.engine.components.stepper import Comparable
 from relax_core.engine.programs.program import Against, Program
 from relax_core.jit.options import MODES
-from views.pages.run.program import changes_made, given_program
+from views.pages.run.forked.forks import changes_of, forks
+from views.pages.run.program import given_program
 from views.pages.run.recorded import kept_run
 
 
 def other_runs(shown: Program) -> tuple[Comparable, ...]:
-    """Return the runs with fewer or more of the changes, with other rounding, and of a file, besides the one shown."""
+    """Return the run itself, its forks, the run of a file, and those with other rounding, besides the one shown."""
     return tuple(
         Comparable(key, name, Against("run", program=program, name=name))
         for key, name, program in _runs(shown)
@@ -22,11 +22,14 @@ def other_runs(shown: Program) -> tuple[Comparable, ...]:
 
 
 def _runs(shown: Program) -> Iterator[tuple[str, str, Program]]:
-    own, changes = given_program(), changes_made()
-    for count in range(len(changes) + 1):
-        with_some = msgspec.structs.replace(own, changes=changes[:count])
-        name = f"the run with {plural(count, 'change')}" if count else "the run without changes"
-        yield f"changes{count}", name if changes else "the run here", with_some
+    own, tree = given_program(), forks()
+    yield "run", "the run", own
+    for number, fork in enumerate(tree):
+        yield (
+            f"fork{number}",
+            f"{fork.name}: {fork.change.text}",
+            msgspec.structs.replace(own, changes=changes_of(tree, number)),
+        )
     recorded = kept_run()
     if recorded is not None:
         yield "file", "the recorded run", recorded.program
