@@ -64,11 +64,16 @@ _NOTHING_MOVES = """() => document.getAnimations().every((item) =>
 
 
 def assert_accessible(page: Page, width: int, mode: Mode = "light") -> None:
+    """Check that a page at rest in a window of `width` pixels fits into it, and breaks no serious rule of axe."""
+    rest(page)
+    assert_readable(page, width, mode)
+
+
+def assert_readable(page: Page, width: int, mode: Mode = "light") -> None:
     """Check that a page in a window of `width` pixels does not scroll sideways and breaks no serious rule of axe.
 
     The dark mode changes colours alone, so that only their contrast is looked at.
     """
-    rest(page)
     # The tip of what is under the mouse comes half a second later, and is faint while it fades in.
     page.mouse.move(0, 0)
     wait_for(page, _NOTHING_MOVES)
