@@ -25,6 +25,7 @@ from relax_core.engine.protocol import (
     StageStructureOf,
 )
 from relax_core.engine.replies import RewriteView, StageView
+from relax_core.present.drawings.still import diff_svg
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline, Structure
 from views.lessons.steps import held_back, waiting
@@ -64,6 +65,7 @@ _HEAD_PIXELS = 35
 _VALUE_ROWS = 500
 _ROW_ORDER = ("different", "not comparable", "stops alike", "same")
 _COMPARED = "one layout for both sides: what is unchanged stays put"
+_DRAWN = "The two texts side by side as SVG"
 _PATCH = "What the pass changed, for `patch -p1` and `git apply`"
 _PASSES_HELP = (
     "Names of passes, with options as in `FuseOps(max_depth=4)`. `zero`, `default_build`, `default` and `cpu_generic` "
@@ -213,6 +215,10 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
         if view.patch:
             file = f"{stem}.{file_name(name)}.patch"
             st.download_button("Patch", view.patch, file, key="passes.patch", on_click="ignore", help=_PATCH)
+            drawn = f"{stem}.{file_name(name)}.svg"
+            st.download_button(
+                "Picture", diff_svg(view.diff), drawn, key="passes.picture", on_click="ignore", help=_DRAWN
+            )
         st.download_button("Passes as CSV", stages, f"{stem}.passes.csv", key="passes.csv", on_click="ignore")
 
 

@@ -16,6 +16,7 @@ from relax_core.engine.protocol import (
     SavedRunOf,
 )
 from relax_core.engine.replies import OpenedRun
+from relax_core.present.drawings.still import run_svg
 from relax_core.present.escape import bold, bullets, file_name, literal, prose
 from relax_core.present.problems import problems_of
 from relax_core.present.running.run_models import Run
@@ -137,6 +138,10 @@ def files_form(run: Run | Failure, found: OpenedRun | None) -> None:
         st.caption(_WHAT)
         if st.button("Write this run", key="run.save"):
             _offer_file(run)
+    if isinstance(run, Run):
+        file = f"{file_name(run.title.rpartition('/')[2].partition('.')[0] or 'run')}.svg"
+        words = "The calls over time, and the lines that ran, as SVG"
+        st.download_button("Picture", run_svg(run), file, key="run.picture", on_click="ignore", help=words)
     st.file_uploader(
         "Open a recorded run as .rxt", type=["rxt"], key=_UPLOAD, on_change=_uploaded, max_upload_size=_MEGABYTES
     )
