@@ -82,7 +82,9 @@ def run_svg(run: Run) -> str:
     """Draw the calls of a run over its time, and below them the text, with a bar beside the lines that ran."""
     deep = max((span.depth for span in run.flame), default=0) + 1
     scale = _FLAME_WIDTH / max(1, run.total)
-    parts = [_text(_PAD, 20, f"{run.title}: {plural(run.total, 'event')}", "text", weight=600)]
+    told = run.first_event + len(run.events)
+    until = "" if told == run.total else f"; bars beside the lines that ran before time {told:,}"
+    parts = [_text(_PAD, 20, f"{run.title}: {plural(run.total, 'event')}{until}", "text", weight=600)]
     for span in run.flame:
         parts += _call(span, scale)
     bottom = _HEAD + deep * (_LINE + 2)
