@@ -185,8 +185,9 @@ def test_a_value_is_changed_in_the_browser(page: Page, app_url: str) -> None:
 @pytest.mark.browser
 def test_a_call_is_skipped_and_the_forks_are_compared_in_the_browser(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=relax/mlp.py&time=8")
-    page.get_by_role("button", name="Fork", exact=True).click()
-    dialog = page.get_by_role("dialog")
+    open_popover(page.get_by_role("button", name=re.compile("^Options")))
+    page.get_by_role("button", name="Skip or replace a call").click()
+    dialog = page.get_by_role("dialog", name="Run on otherwise")
     expect(dialog).to_contain_text("Unless you give a value it is zeros (4, 16) float32")
     dialog.get_by_role("button", name="Skip the call and run on").click()
     forks = page.get_by_role("button", name=re.compile("^Forks: Fork 1"))

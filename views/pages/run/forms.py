@@ -25,6 +25,9 @@ from views.worker.program import as_in_of, mode_of
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
 
 _PROFILE: Final = "run.profile"
+FORK_DIALOG: Final = "run.fork"
+_ASKED_FORKS: Final = "run.fork.asked"
+_FORK: Final = "Skip the call at the time that is shown, or put another function in its place, and run on"
 _REPORTED: Final = "LambdaLift, PlanDevices, AnnotateTarget and the code generator have the bugs that were reported"
 
 
@@ -35,15 +38,24 @@ def options_form() -> None:
     is_reported = as_in_of(before) == "reported"
     switches = (("finds unwritten", found), ("poisons memory", poisoned), ("as reported", is_reported))
     words = [mode, *(word for word, is_on in switches if is_on)]
-    with st.popover(literal(f"Options: {', '.join(words)}")):
+    # Under another key it is closed: the dialog that it leads to opens below it.
+    with st.popover(
+        literal(f"Options: {', '.join(words)}"), key=f"run.options.{st.session_state.get(_ASKED_FORKS, 0)}"
+    ):
         chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
         finds = st.toggle("Stop at an element that nothing wrote", value=found, key="run.unwritten")
         poisons = st.toggle("Fill new tensors in a storage with 0xFF", value=poisoned, key="run.poisoned", help=_POISON)
         reported = st.toggle("Bugs as reported", value=is_reported, key="run.as_in", help=_REPORTED)
+        st.button("Skip or replace a call", key=FORK_DIALOG, help=_FORK, on_click=_ask_for_fork)
     if (chosen, finds, poisons, reported) != (mode, found, poisoned, is_reported):
         as_in = "reported" if reported else "fixed"
         select(mode=chosen, unwritten=int(finds), poisoned=int(poisons), as_in=as_in, time=-1)
         st.rerun()
+
+
+def _ask_for_fork() -> None:
+    st.session_state[_ASKED_FORKS] = st.session_state.get(_ASKED_FORKS, 0) + 1
+    ask_for(PageDialog(FORK_DIALOG))
 
 
 def values_form(run: Run, program: Program, *, is_recorded: bool) -> None:

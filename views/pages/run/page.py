@@ -12,7 +12,7 @@ from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
 from views.pages.run.forked.changes import ask_for_change, fault, make_change
-from views.pages.run.forked.tree import fork_button, forks_form
+from views.pages.run.forked.tree import call_dialog, forks_form
 from views.pages.run.forms import buffers_form, options_form, profile_button, values_form
 from views.pages.run.inputs import inputs_form
 from views.pages.run.kernel import enter, show_kernel
@@ -132,7 +132,8 @@ def _results(run: Run, source: SourceView) -> None:
     if source.functions and not source.entries and source.code.language != "relay":
         buffers_form(_shown_program())
     why_not = FIXED if recorded_run() is not None else ""
-    fork_button(why_not)
+    if not why_not:
+        call_dialog()
     profile_button(why_not)
     if state(RunState).inside < 0:
         _to_the_stop(run)

@@ -23,27 +23,23 @@ from views.pages.run.forked.forks import (
     without,
     written_forks,
 )
-from views.pages.run.forms import show_comparison
+from views.pages.run.forms import FORK_DIALOG, show_comparison
 from views.pages.run.program import given_program, run_program, written
 from views.pages.run.state import RunState
 from views.shell.failures import show_reason
-from views.state.dialogs import PageDialog, ask_for, close_dialog, leave_dialog, page_dialog
+from views.state.dialogs import close_dialog, leave_dialog, page_dialog
 from views.state.session import select, state
 from views.worker.connection import ask, waiting_in
 
-_DIALOG: Final = "run.fork"
 _SHOWN: Final = "run.fork.shown"
 _NAME: Final = "run.fork.name"
 _NUMPY: Final = "numpy"
 _INDENT: Final = "\N{EM SPACE}"
 
 
-def fork_button(why_not: str = "") -> None:
-    """Offer to skip or to replace the call at the time that is shown, unless there is a reason why not."""
-    words = why_not or "Skip the call at this time, or replace what is called, and run on"
-    dialog = PageDialog(_DIALOG)
-    st.button("Fork", key=_DIALOG, help=prose(words), disabled=bool(why_not), on_click=ask_for, args=(dialog,))
-    if page_dialog(_DIALOG):
+def call_dialog() -> None:
+    """Show the dialog that skips or replaces the call at the time that is shown, if it is asked for."""
+    if page_dialog(FORK_DIALOG):
         _show_call()
 
 
@@ -52,7 +48,7 @@ def _show_call() -> None:
     with waiting_in(st.container()):
         call = ask(CallAtOf(run_program(), max(0, state(RunState).time)))
     if isinstance(call, Failure):
-        show_reason(call, _DIALOG)
+        show_reason(call, FORK_DIALOG)
         return
     if not call.name:
         st.caption(literal(f"The program makes no call at time {call.time}: step to one."))
@@ -63,7 +59,7 @@ def _show_call() -> None:
         return
     failure = refused(asked)
     if failure is not None:
-        show_reason(failure, _DIALOG)
+        show_reason(failure, FORK_DIALOG)
         return
     keep_asked(asked)
     leave_dialog()
