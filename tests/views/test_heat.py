@@ -56,7 +56,7 @@ def test_no_colour_gives_away_what_a_lesson_asks(page: str, component: str) -> N
 def test_stripes_tell_their_figures(open_page: OpenPage, app_url: str, width: int, mode: Any) -> None:
     page = open_page(width, mode=mode)
     page.goto(f"{app_url}/?{urlencode(to_address(screen(sample=MLP)), doseq=True)}")
-    open_popover(page.get_by_role("button", name="Heat: none"))
+    open_popover(page.get_by_role("button", name="Heat"))
     page.get_by_text("FLOP", exact=True).click()
     page.keyboard.press("Escape")
     expect(page.locator(".cm-heat .stripe")).to_have_count(5)

@@ -31,7 +31,8 @@ _CAPTIONS: Final = (
 def heat_form(program: Program, fixed: str = "") -> LineHeat | None:
     """Choose a quantity, and return what the lines take of it; `fixed` says why no time can be measured, if so."""
     chosen = state(FocusState).quantity
-    with st.popover(literal(f"Heat: {_NAMES[chosen]}")):
+    # The legend says what is chosen; a label that did would make the bar of the Run page two rows at 768 pixels.
+    with st.popover("Heat"):
         st.session_state[_KEY] = chosen
         st.radio(
             "Colour lines and nodes by",
