@@ -91,6 +91,15 @@ def test_an_address_reproduces_the_changed_run_and_not_that_of_another_program()
     assert stepper(broken)[1] == stepper(app)[1], "what stands behind what cannot be read is left out"
 
 
+def test_an_older_address_of_the_run_without_its_changes_shows_that_and_keeps_them() -> None:
+    app = after(opened("run", FIRST), ChangeAt(9, "x = zeros()", 1))
+    older = opened("run", FIRST.changed(changes=address(app), unchanged=1))
+    assert stepper(older)[1] == stepper(opened("run", FIRST))[1]
+    assert len(shown_labels(older)) == 2
+    show(older, 1)
+    assert stepper(older)[1] == stepper(app)[1]
+
+
 def test_a_change_that_does_not_fit_is_said_where_it_is_written_and_changes_nothing() -> None:
     app = opened("run", FIRST)
     _, before = stepper(app)

@@ -30,6 +30,11 @@ def run_program() -> Program:
 
 
 def changes_made() -> tuple[ChangeAt, ...]:
+    """Return the changes of the run that is shown."""
+    return () if state(RunState).unchanged else changes_kept()
+
+
+def changes_kept() -> tuple[ChangeAt, ...]:
     """Read the changes of an address; those of another program are dropped, as are those behind a file that is gone."""
     known, *parts = state(RunState).changes.split(";")
     # Without changes, as nearly always, the digest of a long text is not made, which every run of the script would.

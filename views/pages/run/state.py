@@ -14,6 +14,8 @@ class RunState:
     """Lines and instructions with their conditions, see `views.pages.run.points`."""
     changes: str = rules.text(rules.LONGEST_LIST)
     """What was changed while the program ran that is shown, see `views.pages.run.program`."""
+    unchanged: int = rules.switch()
+    """The run without `changes` is shown: older links say so, which had no `forks`."""
     forks: str = rules.text(rules.LONGEST_LIST)
     """All runs that went on with a change, as a tree, see `views.pages.run.forked.forks`."""
     from_file: int = rules.switch()

@@ -52,7 +52,8 @@ def make_change() -> None:
     st.session_state.pop(_FAULT, None)
     remember_forks()
     changes = _with(asked)
-    select(changes=written(changes), forks=written_forks(with_changes(forks(), changes)), time=asked.time)
+    tree = with_changes(forks(), changes)
+    select(changes=written(changes), forks=written_forks(tree), unchanged=0, time=asked.time)
     # The bar, which is drawn by now, holds the address.
     st.rerun()
 
@@ -76,7 +77,7 @@ def fault() -> ChangeFault | None:
 
 def remember_forks() -> None:
     """Remember the forks and which one is shown, which are about to change."""
-    remember(_UNDO, "changes", "forks", "time", scope=digest(given_program()))
+    remember(_UNDO, "changes", "unchanged", "forks", "time", scope=digest(given_program()))
 
 
 def offer_forks_back() -> None:

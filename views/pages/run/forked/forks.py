@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from relax_core.engine.programs.program import ChangeAt
-from views.pages.run.program import changes_made, digest, given_program, read_change, written_change
+from views.pages.run.program import changes_kept, changes_made, digest, given_program, read_change, written_change
 from views.pages.run.state import RunState
 from views.state.rules import LONGEST_LIST
 from views.state.session import state
@@ -41,7 +41,7 @@ def forks() -> Forks:
         if change is None or not parent.removeprefix("-").isdecimal() or not RUN <= int(parent) < len(found):
             break
         found.append(Fork(unquote(name), int(parent), change))
-    return with_changes(tuple(found), changes_made())
+    return with_changes(tuple(found), changes_kept())
 
 
 def with_changes(tree: Forks, changes: tuple[ChangeAt, ...]) -> Forks:

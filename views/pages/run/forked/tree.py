@@ -147,7 +147,7 @@ def _show() -> None:
     tree = forks()
     labels = [literal(line) for line in _lines(tree)]
     number = _numbers(tree)[labels.index(st.session_state[_SHOWN])]
-    select(changes=written(changes_of(tree, number)), forks=written_forks(tree))
+    select(changes=written(changes_of(tree, number)), forks=written_forks(tree), unchanged=0)
 
 
 def _one(tree: Forks, shown: int) -> None:
@@ -171,7 +171,8 @@ def _drop(number: int) -> None:
     tree = forks()
     remember_forks()
     changes = changes_of(tree, tree[number].parent)
-    select(changes=written(changes), forks=written_forks(with_changes(without(tree, number), changes)))
+    tree = with_changes(without(tree, number), changes)
+    select(changes=written(changes), forks=written_forks(tree), unchanged=0)
 
 
 def _compare(tree: Forks, shown: int) -> None:
