@@ -1,9 +1,12 @@
 """The Source page tells what names held in the last run of the text that is open."""
 
+from contextlib import suppress
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, TimeoutError, expect
 from streamlit.testing.v1 import AppTest
 
+from tests.processes import wait_until
 from tests.views.pages import REPOSITORY, arrive, opened, page_file, sent_to
 from tests.views.test_run_watches import PLACE_OF
 from views.state.address import to_address
@@ -39,7 +42,16 @@ def test_a_name_under_the_pointer_has_its_last_value(page: Page, app_url: str) -
     expect(page.get_by_role("region", name="Source", exact=True)).to_be_visible()
     page.get_by_role("link", name="Source", exact=True).click()
     line = page.locator(".cm-line", has_text="following = ")
-    page.mouse.move(*line.evaluate(PLACE_OF, "following"))
     tip = page.locator(".cm-tooltip-hover .last-value")
+
+    def is_told() -> bool:
+        # While the page is made its lines move away from under the pointer, and a tip is closed.
+        page.mouse.move(0, 0)
+        page.mouse.move(*line.evaluate(PLACE_OF, "following"))
+        with suppress(TimeoutError):
+            tip.wait_for(timeout=5_000)
+        return tip.is_visible()
+
+    assert wait_until(is_told)
     expect(tip).to_contain_text("() i64 8")
     expect(tip).to_contain_text("in the last run of this text, in @main_loop")
