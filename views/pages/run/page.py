@@ -174,7 +174,9 @@ with page():
         heat = None
         if isinstance(run, Run) and isinstance(source, SourceView) and not is_held:
             _results(run, source)
-            heat = heat_form(_shown_program(), FIXED if recorded is not None else "")
+            # Within a kernel no source is shown that it could colour.
+            if state(RunState).inside < 0:
+                heat = heat_form(_shown_program(), FIXED if recorded is not None else "")
     if not is_cancelled:
         with files:
             offer_report("run", _shown_program())
