@@ -40,7 +40,7 @@ _PATH = re.compile(r"[\w.*-]*(?:/[\w.*-]+)+/?|[\w-]+\.(?:py|md|toml|ll|js|ts|css
 _MODULE = re.compile(r"(?:relax_core|views|tests|benchmarks)(?:\.[a-z_]\w*)+")
 _CLASS = re.compile(r"(_?[A-Z]\w*[a-z]\w*)(?:\.(\w+))?(?:\(.*\)|\[.*\])?")
 _FUNCTION = re.compile(r"([a-z]\w*_\w+)(?:\(.*\))?")
-_COMMAND = re.compile(r"(?:\S*python3?) -m (\S+)(?: (\S+))?([^|]*)")
+_COMMAND = re.compile(r"(?:\S*python3?) -m ([\w.]+)(?: (\S+))?([^|\n]*)")
 _MAKE = re.compile(r"\bmake ([a-z]+)\b")
 _PLACEHOLDER = re.compile(r"[<>…]")
 
