@@ -68,6 +68,7 @@ function recorded(more: Partial<Run> = {}): Run {
     problem: null,
     stop_pc: -1,
     stop_line: 0,
+    interventions: [],
     ...more,
   };
 }
