@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relax_core.engine.debug.requests import StackOf, TensorFileOf, TensorOf
-from relax_core.engine.moments import references, tensors
+from relax_core.engine.moments import other_values, tensors
 from relax_core.engine.programs.program import Against, ChangeAt
 from relax_core.engine.protocol import Failure, Program, RunOf
 from relax_core.engine.scheduling.beside_tvm import VARIABLE, Installed, installed_tvm, returned_by_tvm
@@ -162,7 +162,7 @@ def test_what_no_kernel_computed_is_not_handed_to_tvm(session: Session, monkeypa
     assert call_of(session, MLP, "x") == "it is an argument of the function, which nothing in it computed"
     plain = msgspec.structs.replace(MLP, pipeline="")
     assert call_of(session, plain, "lv3") == "`relax.matmul` computed it, which is no kernel"
-    monkeypatch.setattr(references, "LARGEST_BYTES", 100)
+    monkeypatch.setattr(other_values, "LARGEST_BYTES", 100)
     assert "at most 100 B are handed to apache-tvm" in str(call_of(session, MLP, "lv3"))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from relax_core.diagnostics import DiagnosedError
-from relax_core.engine.moments.written import NoReferenceError, Origin
+from relax_core.engine.moments.written import NothingToCompareError, Origin
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -48,7 +48,7 @@ class _Room:
         """Charge memory that is about to be allocated."""
         self._left -= size_bytes
         if self._left < 0:
-            raise NoReferenceError(f"there is no memory for {what}")
+            raise NothingToCompareError(f"there is no memory for {what}")
 
 
 def defined_value(origin: Origin, modules: Iterable[IRModule], limits: Limits) -> Value:
@@ -57,7 +57,7 @@ def defined_value(origin: Origin, modules: Iterable[IRModule], limits: Limits) -
     `modules` are the forms of the program in Relax, of which the first one that has the binding is taken.
 
     Raises:
-        NoReferenceError: no form has such a binding, or something in it is no operator.
+        NothingToCompareError: no form has such a binding, or something in it is no operator.
         DiagnosedError: an operator cannot be computed.
     """
     for module in modules:
@@ -66,7 +66,7 @@ def defined_value(origin: Origin, modules: Iterable[IRModule], limits: Limits) -
         if name is not None:
             return _Definitions(bindings, origin.moment, _Room(limits)).value(name)
     named = f" of `{origin.variables[0]}`" if origin.variables else ""
-    raise NoReferenceError(f"no form of the program has a binding{named}")
+    raise NothingToCompareError(f"no form of the program has a binding{named}")
 
 
 def _bindings(origin: Origin, module: IRModule) -> Iterator[tuple[Var, Expr]]:
@@ -96,7 +96,7 @@ class _Definitions:
         pending = [wanted]
         while pending:
             if len(pending) + len(self._known) > _MOST:
-                raise NoReferenceError(f"more than {_MOST:,} bindings would have to be computed")
+                raise NothingToCompareError(f"more than {_MOST:,} bindings would have to be computed")
             name = pending[-1]
             missing = [other for other in self._read_by(name) if not self._is_known(other)]
             if missing:
@@ -108,7 +108,7 @@ class _Definitions:
 
     def _read_by(self, name: str) -> Iterator[str]:
         if name not in self._bindings:
-            raise NoReferenceError(f"`{name}` has no value there, and no binding")
+            raise NothingToCompareError(f"`{name}` has no value there, and no binding")
         for item in preorder(self._bindings[name]):
             _require_operator(item)
             if isinstance(item, Var):
@@ -143,7 +143,7 @@ class _Definitions:
     def _size(self, var: PrimVar) -> PrimExpr:
         size: Any = self._symbols.get(var.name)
         if not isinstance(size, int):
-            raise NoReferenceError(f"the dimension `{var.name}` has no value there")
+            raise NothingToCompareError(f"the dimension `{var.name}` has no value there")
         return IntImm(size)
 
     def _operator(self, name: str, args: tuple[Any, ...]) -> Any:
@@ -157,12 +157,12 @@ def _require_operator(item: Node) -> None:
         case Call(op=Op(name=name)):
             spec = find(name)
             if spec is None or spec.evaluate is None:
-                raise NoReferenceError(f"`{name}` has no definition in NumPy")
+                raise NothingToCompareError(f"`{name}` has no definition in NumPy")
         case Call():
-            raise NoReferenceError("it is what a function returns: in that function it can be compared")
+            raise NothingToCompareError("it is what a function returns: in that function it can be compared")
         case Var() | Constant() | PrimValue() | ShapeExpr() | DataTypeImm() | Null() | Tuple() | TupleGetItem() | Op():
             pass
         case Expr():
-            raise NoReferenceError("its binding is no expression of operators")
+            raise NothingToCompareError("its binding is no expression of operators")
         case _:
             pass

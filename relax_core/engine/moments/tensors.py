@@ -10,9 +10,9 @@ import numpy as np
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import TensorFileOf, TensorOf
-from relax_core.engine.moments import references
+from relax_core.engine.moments import other_values
 from relax_core.engine.moments.answers import run_at
-from relax_core.engine.moments.written import NoReferenceError
+from relax_core.engine.moments.written import NothingToCompareError
 from relax_core.engine.npy import read_npy
 from relax_core.engine.programs.compilation import Compilation
 from relax_core.ir.dialect import dialect_of
@@ -36,7 +36,7 @@ def view(message: TensorOf, context: RequestContext) -> TensorView:
     if message.against.what != "nothing":
         try:
             other = _other(trace, time, message, context)
-        except NoReferenceError as error:
+        except NothingToCompareError as error:
             other = Other(None, -1, message.measure, message.against.name, str(error))
     return tensor_view(array, message.expression, time, plane, other, message.search.strip())
 
@@ -45,27 +45,27 @@ def _other(trace: Trace, time: int, message: TensorOf, context: RequestContext) 
     """Return what the tensor is compared with.
 
     Raises:
-        NoReferenceError: there is no such value.
+        NothingToCompareError: there is no such value.
     """
     against, measure, seen = message.against, message.measure, (message.depth, message.expression)
     match against.what:
         case "time":
             then = min(against.time, len(trace))
-            return Other(references.value_then(trace, time, then, *seen), then, measure)
+            return Other(other_values.value_then(trace, time, then, *seen), then, measure)
         case "run" if against.program is not None:
             other, _ = run_at(against.program, 0, context)
-            then, value = references.value_in(trace, time, other, *seen)
+            then, value = other_values.value_in(trace, time, other, *seen)
             return Other(value, then, measure, against.name)
         case "numpy":
             modules = _forms(context.opened_by(message.program).compilation)
-            value = references.value_in_numpy(trace, time, *seen, modules, context.limits)
+            value = other_values.value_in_numpy(trace, time, *seen, modules, context.limits)
             return Other(value, -1, measure, against.name)
         case "array" if against.problem:
-            raise NoReferenceError(against.problem)
+            raise NothingToCompareError(against.problem)
         case "array":
             return Other(read_npy(against.content), -1, measure, against.name)
         case _:
-            raise NoReferenceError("nothing is named that it could be compared with")
+            raise NothingToCompareError("nothing is named that it could be compared with")
 
 
 def file(message: TensorFileOf, context: RequestContext) -> TensorFile:
@@ -93,8 +93,8 @@ def _for_tvm(trace: Trace, time: int, message: TensorFileOf, context: RequestCon
     assert message.tvm
     processor = context.engine_of(context.opened_by(message.program)).target.processor
     try:
-        return references.for_tvm(trace, time, message.depth, message.expression, message.tvm, processor)
-    except NoReferenceError as error:
+        return other_values.for_tvm(trace, time, message.depth, message.expression, message.tvm, processor)
+    except NothingToCompareError as error:
         raise RunError((Diagnostic("EN034", str(error)),)) from error
 
 

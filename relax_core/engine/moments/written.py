@@ -13,7 +13,7 @@ from relax_core.vm.objects.values import Uninitialised, Value, ranges_in
 from relax_core.vm.recording.trace import FrameState, Trace
 
 
-class NoReferenceError(Exception):
+class NothingToCompareError(Exception):
     """There is nothing to compare a value with; the text says why."""
 
 
@@ -44,12 +44,12 @@ class Origin:
         """Return the function that the instruction called, and its arguments as the run holds them.
 
         Raises:
-            NoReferenceError: it is no call.
+            NothingToCompareError: it is no call.
         """
         trace, event = self.trace, self.event
         instruction = trace.executable.instructions[int(trace.pcs[event])]
         if not isinstance(instruction, CallInstruction):
-            raise NoReferenceError("no call computed it")
+            raise NothingToCompareError("no call computed it")
         registers = trace.raw_registers_at(event, int(trace.frame_ids[event]))
         args: list[Value] = []
         for item in instruction.args:
@@ -70,13 +70,13 @@ def origin_of(trace: Trace, time: int, frame: FrameState, expression: str) -> Or
 
     Raises:
         CompileError: VM030, the expression cannot be read.
-        NoReferenceError: it names no register, or one that no instruction wrote.
+        NothingToCompareError: it names no register, or one that no instruction wrote.
     """
     register = _register(trace, time, frame, expression)
     writes = [event for event in trace.writes_of(frame.frame) if event < time]
     bound = next((event for event in reversed(writes) if _writes(trace, event, frame.frame, register)), None)
     if bound is None:
-        raise NoReferenceError("it is an argument of the function, which nothing in it computed")
+        raise NothingToCompareError("it is an argument of the function, which nothing in it computed")
     raw = trace.written_value(bound)
     registers = trace.raw_registers_at(time, frame.frame)
     entry = trace.executable.functions[frame.function]
@@ -100,7 +100,7 @@ def _register(trace: Trace, time: int, frame: FrameState, expression: str) -> in
                 return found
         case _:
             pass
-    raise NoReferenceError(f"`{expression}` is no register and no variable, of which it is known what computed it")
+    raise NothingToCompareError(f"`{expression}` is no register and no variable, of which it is known what computed it")
 
 
 def _computed(trace: Trace, raw: Value, bound: int) -> int:

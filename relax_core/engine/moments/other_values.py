@@ -10,7 +10,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.debug.outcomes import diagnostic_words
 from relax_core.engine.moments.definitions import defined_value
-from relax_core.engine.moments.written import NoReferenceError, origin_of
+from relax_core.engine.moments.written import NothingToCompareError, origin_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.present.kernel_models import ForTvm
@@ -35,11 +35,11 @@ def value_then(trace: Trace, time: int, then: int, depth: int, expression: str) 
     """Return what an expression was at another time of the same call.
 
     Raises:
-        NoReferenceError: it had no value then.
+        NothingToCompareError: it had no value then.
     """
     others = trace.frames_at(then)
     if depth >= len(others) or frame_of(trace, time, depth).frame != others[depth].frame:
-        raise NoReferenceError("the call was not running then")
+        raise NothingToCompareError("the call was not running then")
     return _value(trace, then, depth, expression)
 
 
@@ -47,12 +47,12 @@ def value_in(trace: Trace, time: int, other: Trace, depth: int, expression: str)
     """Return when another run of the program has come as far as this one at a time, and what an expression is there.
 
     Raises:
-        NoReferenceError: it is another program, it does not come there, or the expression has no value then.
+        NothingToCompareError: it is another program, it does not come there, or the expression has no value then.
     """
     then = _as_far(trace, time, other)
     own, others = trace.frames_at(time), other.frames_at(then)
     if [item.function for item in own] != [item.function for item in others]:
-        raise NoReferenceError("other functions call what runs there")
+        raise NothingToCompareError("other functions call what runs there")
     return then, _value(other, then, depth, expression)
 
 
@@ -62,13 +62,13 @@ def value_in_numpy(
     """Return what the binding of a value gives by the definitions of its operators, on the values that it read.
 
     Raises:
-        NoReferenceError: no binding of operators computed it.
+        NothingToCompareError: no binding of operators computed it.
     """
     origin = origin_of(trace, time, frame_of(trace, time, depth), expression)
     try:
         return defined_value(origin, modules, limits)
     except DiagnosedError as error:
-        raise NoReferenceError(diagnostic_words(error.diagnostics[0])) from error
+        raise NothingToCompareError(diagnostic_words(error.diagnostics[0])) from error
 
 
 def for_tvm(
@@ -77,24 +77,24 @@ def for_tvm(
     """Return the call of the kernel that wrote a tensor, in the words of a version of TVM.
 
     Raises:
-        NoReferenceError: no kernel wrote the whole of it, or the arguments are too large.
+        NothingToCompareError: no kernel wrote the whole of it, or the arguments are too large.
     """
     origin = origin_of(trace, time, frame_of(trace, time, depth), expression)
     entry, raw = origin.call()
     kernel = trace.executable.kernels.get(entry.name) if entry.kind == "kernel" else None
     if kernel is None:
-        raise NoReferenceError(f"`{entry.name}` computed it, which is no kernel")
+        raise NothingToCompareError(f"`{entry.name}` computed it, which is no kernel")
     args = [_argument(trace.as_it_was(item, origin.event)) for item in raw]
     arrays = [item for item in args if isinstance(item, np.ndarray)]
     size = sum(array.nbytes for array in arrays)
     if size > LARGEST_BYTES:
         most = bytes_text(LARGEST_BYTES)
-        raise NoReferenceError(f"the arguments have {bytes_text(size)}, at most {most} are handed to apache-tvm")
+        raise NothingToCompareError(f"the arguments have {bytes_text(size)}, at most {most} are handed to apache-tvm")
     places = [place for place, item in enumerate(args) if isinstance(item, np.ndarray)]
     own = tuple(ranges_in(origin.raw))
     same = [place for place in written_params(kernel) if tuple(ranges_in(raw[place])) == own]
     if not same:
-        raise NoReferenceError(f"`{entry.name}` wrote another part of its memory")
+        raise NothingToCompareError(f"`{entry.name}` wrote another part of its memory")
     content = BytesIO()
     for array in arrays:
         np.save(content, array, allow_pickle=False)
@@ -117,32 +117,32 @@ def _argument(value: Value) -> Array | bool | int | float:
         case Uninitialised(shape=shape, dtype=dtype):
             return np.zeros(shape, dtype)
         case _:
-            raise NoReferenceError(f"its kernel takes {describe(value)}")
+            raise NothingToCompareError(f"its kernel takes {describe(value)}")
 
 
 def _value(trace: Trace, time: int, depth: int, expression: str) -> Value:
     try:
         return moment.value_at(trace, time, depth, expression)
     except DiagnosedError as error:
-        raise NoReferenceError(diagnostic_words(error.diagnostics[0])) from error
+        raise NothingToCompareError(diagnostic_words(error.diagnostics[0])) from error
 
 
 def _as_far(trace: Trace, time: int, other: Trace) -> int:
     """Return when a run comes by the instruction of a time as often as another one did by then."""
     if not _is_same(trace.executable, other.executable):
-        raise NoReferenceError("the other run is of another program")
+        raise NothingToCompareError("the other run is of another program")
     pc = trace.pc_at(time)
     if pc is None:
         if other.pc_at(len(other)) is None:
             return len(other)
-        raise NoReferenceError("the other run does not end")
+        raise NothingToCompareError("the other run does not end")
     met = int(np.count_nonzero(trace.pcs[:time] == pc))
     times = np.flatnonzero(other.pcs == pc)
     if met < len(times):
         return int(times[met])
     if met == len(times) and other.pc_at(len(other)) == pc:
         return len(other)
-    raise NoReferenceError("the other run does not come there")
+    raise NothingToCompareError("the other run does not come there")
 
 
 def _is_same(one: Executable, other: Executable) -> bool:
