@@ -11,28 +11,12 @@ from relax_core.bytecode.build import build
 from relax_core.frontend.parse import parse_text
 from relax_core.vm.machine import Machine
 from relax_core.vm.virtual_machine import VirtualMachine
+from tests.vm import programs
 
 FIB_INPUT = 12
 ASKED = 3.0
 """How often ours is to be done in apache-tvm's time."""
-FIB = """@I.ir_module
-class Module:
-    @R.function
-    def plus(x: T.int64, y: T.int64) -> T.int64:
-        return R.prim_value(x + y)
-
-    @R.function
-    def main(n: T.int64) -> T.int64:
-        cls = Module
-        small = R.prim_value(n < 2)
-        if small:
-            r = n
-        else:
-            a = cls.main(R.prim_value(n - 1))
-            b = cls.main(R.prim_value(n - 2))
-            r = cls.plus(a, b)
-        return r
-"""
+FIB = f"@I.ir_module\nclass Module:{programs.FIB}"
 TVM, OURS = "apache-tvm's machine", "ours"
 
 
