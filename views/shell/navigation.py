@@ -1,5 +1,8 @@
 """The way from a page to another one."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Final, NoReturn
 
 import streamlit as st
@@ -9,8 +12,29 @@ from views.state.dialogs import close_dialog
 from views.state.session import go_to_line
 
 _SHOWN: Final = "page.shown"
-_ASKED: Final = "page.asked"
-"""The page that is left and the one that is wanted, until the browser is there."""
+_WAY: Final = "page.way"
+_LATE_SECONDS: Final = 1.0
+"""A message is so late at most; who goes back by the browser's own button within this time is sent on once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The way from a page to another one, which a run that the browser asked for meanwhile may have interrupted.
+
+    A message that was sent before the browser knew of the way names the page that is left, and has its `address`. It
+    may come as late as `arrived`, when the other page began to run.
+    """
+
+    left: str
+    wanted: str
+    address: Mapping[str, str]
+    arrived: float | None = None
+
+    def is_crossed_by(self, noun: str) -> bool:
+        """Tell whether a run of a page answers such a message, and is no way of the visitor's own."""
+        if noun != self.left or self.arrived is None:
+            return noun == self.left
+        return monotonic() - self.arrived < _LATE_SECONDS and dict(st.query_params) == self.address
 
 
 def page_file(noun: str) -> str:
@@ -19,11 +43,15 @@ def page_file(noun: str) -> str:
 
 
 def note_page(noun: str) -> None:
-    """Take note of which page is shown; another one than the one that is left ends what was asked for."""
+    """Take note of which page is shown; one that the visitor turned to ends the way to another."""
     st.session_state[_SHOWN] = noun
-    left, _ = st.session_state.get(_ASKED, (noun, noun))
-    if left != noun:
-        st.session_state.pop(_ASKED)
+    way: _Way | None = st.session_state.get(_WAY)
+    if way is None:
+        return
+    if noun == way.wanted:
+        st.session_state[_WAY] = replace(way, arrived=way.arrived or monotonic())
+    elif not way.is_crossed_by(noun):
+        st.session_state.pop(_WAY)
 
 
 def is_shown(noun: str) -> bool:
@@ -32,17 +60,13 @@ def is_shown(noun: str) -> bool:
 
 
 def open_page(noun: str) -> NoReturn:
-    """Leave this page for another one.
-
-    A message of the browser that comes meanwhile names the page that is left, and its run takes the place of the one
-    that would show the other page: that run goes there too.
-    """
+    """Leave this page for another one."""
     _want(noun)
     st.switch_page(page_file(noun))
 
 
 def _want(noun: str) -> None:
-    st.session_state[_ASKED] = st.session_state.get(_SHOWN, ""), noun
+    st.session_state[_WAY] = _Way(st.session_state.get(_SHOWN, ""), noun, dict(st.query_params))
 
 
 def open_line(line: int) -> NoReturn:
@@ -63,11 +87,9 @@ def ask_for_page(noun: str) -> None:
 
 def go_where_asked() -> None:
     """Go to the page that was asked for, if one was; called at the start of a page."""
-    _, noun = st.session_state.get(_ASKED, ("", ""))
-    if is_shown(noun):
-        st.session_state.pop(_ASKED)
-    elif noun in PAGES:
-        open_page(noun)
+    way: _Way | None = st.session_state.get(_WAY)
+    if way is not None and not is_shown(way.wanted) and way.wanted in PAGES:
+        open_page(way.wanted)
 
 
 def ask_for_line(line: int) -> None:
