@@ -18,7 +18,7 @@ from views.lessons.elsewhere import show_elsewhere
 from views.lessons.steps import waits_elsewhere
 from views.manifests import MANIFESTS
 from views.shell.headers import FRAMED, Headers
-from views.shell.navigation import note_page, open_page, page_file
+from views.shell.navigation import go_where_asked, note_page, open_page, page_file
 from views.state.session import is_first_look, take_address
 from views.worker.program import open_given_program
 from views.worker.recordings import opened_path
@@ -47,6 +47,8 @@ else:
     pages.append(st.Page(ROOT / "views" / "embed" / "page.py", title="Embed", url_path=FRAMED, visibility="hidden"))
     shown = st.navigation(pages, position="top")
     note_page(shown.url_path or PAGES[0])
+    # Before the address is looked at, which is that of a page that is left.
+    go_where_asked()
     # Who starts the app on a file sees it first; an address says something else.
     if is_first_look() and not st.query_params and shown.url_path == "":
         if opened_path():

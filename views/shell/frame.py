@@ -17,7 +17,6 @@ from views.lessons.steps import open_asked_step, open_lesson_file
 from views.shell.controls.choose import choose
 from views.shell.finding import show_palette
 from views.shell.guide import offer_help, show_dialog
-from views.shell.navigation import go_where_asked
 from views.shell.sharing import show_sharing
 from views.state.session import (
     bring_back_edits,
@@ -45,7 +44,6 @@ def page(*, takes_lesson: bool = True) -> Generator[None]:
     """Put the page into one column without gaps, under the product's style, a lesson that is open at its left."""
     st.html(_SHELL)
     with screen_of_page(), st.container(gap=None), waiting_in(st.container(gap=None)):
-        go_where_asked()
         open_asked_step()
         arrive(is_lesson_page=takes_lesson)
         _show_complaints()

@@ -76,7 +76,7 @@ def open_line(line: int) -> NoReturn:
 
 
 def ask_for_page(noun: str) -> None:
-    """Have a page shown in place of this one, and its dialog, when this one runs, before it shows anything.
+    """Have a page shown in place of this one, and its dialog, by the run that comes, before it shows anything.
 
     A button or component calls it before the script runs: what a script does for a button is lost where another run
     takes its place, and the page is not first made for nothing.
@@ -86,7 +86,7 @@ def ask_for_page(noun: str) -> None:
 
 
 def go_where_asked() -> None:
-    """Go to the page that was asked for, if one was; called at the start of a page."""
+    """Go to the page that was asked for, if one was; called at the start of each run."""
     way: _Way | None = st.session_state.get(_WAY)
     if way is not None and not is_shown(way.wanted) and way.wanted in PAGES:
         open_page(way.wanted)
