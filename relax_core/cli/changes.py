@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -17,18 +18,17 @@ _SET: Final = re.compile(
 )
 _FILE: Final = re.compile(r"(?P<place>[^=]*=|\s*skip\s*:)\s*(?P<path>\S.*\.npy)\s*")
 _PLACES: Final = "16 (a line), 16#3 (the third time), @12 (an instruction), time 40, end (where the run stopped)"
-_IS_SKIP: Final = re.compile(r"\s*skip\s*(:|$)")
 _FROM_THE_START: Final = "time 0: replace"
 _FOREVER: Final = 1 << 40
 
 
-def _skip(text: str) -> str:
+def skip_setting(text: str) -> str:
     """Return what --skip asks for in the words of --set."""
     place, colon, value = text.partition(":")
     return f"{place}: skip{colon}{value}"
 
 
-def _replacement(text: str) -> str:
+def replace_setting(text: str) -> str:
     """Return what --replace asks for in the words of --set: without a place, from the beginning on."""
     parts = _SET.fullmatch(text)
     if parts is None:
@@ -51,7 +51,7 @@ def change_options(made: argparse.ArgumentParser) -> None:
         "--skip",
         dest="settings",
         action="append",
-        type=_skip,
+        type=skip_setting,
         metavar="'PLACE[: V]'",
         help="do not make the call there, and run on with V as its result; default: zeros of its declared type",
     )
@@ -59,22 +59,40 @@ def change_options(made: argparse.ArgumentParser) -> None:
         "--replace",
         dest="settings",
         action="append",
-        type=_replacement,
+        type=replace_setting,
         metavar="'[PLACE:] F by G'",
         help="call another function of the module with the same signature, from there on; numpy: by its definition",
     )
     made.add_argument("--in-place", action="store_true", help="--set writes to tensors: what shares them sees it")
 
 
+def is_skip(text: str) -> bool:
+    """Tell whether a change skips a call."""
+    return re.match(r"\s*skip\s*(:|$)", text) is not None
+
+
 def changed_program(engine: Engine, program: Program, options: argparse.Namespace) -> Program | Failure:
-    """Return `program` with what the options change, each at a time of the run as the ones before it made it.
+    """Return `program` with what the options change.
 
     Raises:
-        UsageError: an option cannot be read, or the run does not come by its place.
+        UsageError: see `with_settings`.
+    """
+    return with_settings(engine, program, options.settings, is_in_place=options.in_place)
+
+
+def with_settings(
+    engine: Engine, program: Program, settings: Iterable[str], *, is_in_place: bool = False
+) -> Program | Failure:
+    """Return `program` with what settings change, in the words of --set.
+
+    Each is made at a time of the run as the ones before it made it.
+
+    Raises:
+        UsageError: one cannot be read, or the run does not come by its place.
     """
     # Changes are made in the order of time, whatever comes first on the command line.
-    for text in sorted(options.settings, key=lambda text: not text.startswith(_FROM_THE_START)):
-        found = _change(engine, program, text, is_in_place=options.in_place)
+    for text in sorted(settings, key=lambda text: not text.startswith(_FROM_THE_START)):
+        found = _change(engine, program, text, is_in_place=is_in_place)
         if isinstance(found, Failure):
             return found
         program = msgspec.structs.replace(program, changes=(*program.changes, found))
@@ -93,7 +111,7 @@ def _change(engine: Engine, program: Program, text: str, *, is_in_place: bool) -
     if parts is None:
         raise UsageError(f"--set takes a place and a change, such as '16: x = 0.5', got {text}; places: {_PLACES}")
     time = _time(engine, program, parts)
-    if isinstance(time, int) and _IS_SKIP.match(parts["text"]):
+    if isinstance(time, int) and is_skip(parts["text"]):
         call = engine.request(CallAtOf(program, time))
         time = call if isinstance(call, Failure) else call.time
     if isinstance(time, Failure):

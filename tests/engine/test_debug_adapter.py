@@ -1,5 +1,6 @@
 """The debug adapter, asked over its standard input and output, as an editor asks it."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,30 @@ class Module:
         z = R.log(y)
         w = R.add(z, x)
         return w
+"""
+CALLS = """\
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+
+@I.ir_module
+class Module:
+    @R.function
+    def half(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = R.multiply(x, R.const(0.5, "float32"))
+        return y
+
+    @R.function
+    def tenth(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = R.multiply(x, R.const(0.1, "float32"))
+        return y
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        cls = Module
+        a = cls.half(x)
+        b = cls.half(a)
+        return b
 """
 VM030 = (21 * 26 + 12) * 1000 + 30
 VM032, VM051, TY002 = VM030 + 2, VM030 + 21, (19 * 26 + 24) * 1000 + 2
@@ -293,6 +318,32 @@ def test_a_value_is_set_and_the_run_goes_on_with_it(editor: Editor) -> None:
     editor.set_lines(LOOP, FOLLOWING)
     editor.go("continue")
     assert (editor.value("i"), "nan" in editor.value("total", context="repl")) == ("7", False)
+
+
+@pytest.mark.parametrize("is_launched", [True, False], ids=["at the launch", "at the prompt"])
+def test_a_call_is_skipped_and_a_function_replaced(editor: Editor, tmp_path: Path, *, is_launched: bool) -> None:
+    path = tmp_path / "calls.py"
+    path.write_text(CALLS)
+    first, second, last = (line_of(path, words) for words in ("a = ", "b = ", "return b"))
+    if is_launched:
+        editor.start(path, last, skip=[f"{first}: ones()"], replace=["half by tenth"])
+        said = outputs(editor, "console")
+    else:
+        editor.start(path, first)
+        editor.value("skip: ones()", context="repl")
+        assert editor.event("invalidated") == {"areas": ["all"]}
+        assert editor.frames() == [("main", first)]
+        with pytest.raises(Refused, match="`skip`, or `replace f by g`"):
+            editor.value("replace half with tenth", context="repl")
+        editor.go("next")
+        assert editor.frames() == [("main", second)]
+        said = editor.value("replace half by tenth", context="repl").split("\n")
+        editor.go("next")
+    skipped = "`half` was not called at time N: `ones()`, as it was given, is its result"
+    replaced = "`half` was replaced by `tenth` from time N on: 1 call"
+    assert sorted(re.sub(r"time \d+", "time N", words.strip()) for words in said) == [skipped, replaced]
+    assert editor.value("a").endswith("[1.00 1.00 1.00 1.00]")
+    assert float(editor.value("b[3]")) == pytest.approx(0.1)
 
 
 def test_a_run_ends_with_what_it_printed_and_its_status(editor: Editor, pair: Path) -> None:

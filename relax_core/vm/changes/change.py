@@ -96,7 +96,9 @@ def setting(trace: Trace, at: int, change: Change) -> Setting:
     source = Source("change", change.text)
     if sides is None:
         whole = Span(source, 0, len(change.text))
-        refuse("a change has a place, `=` and a value", whole, "such as `x = 0.5` or `x[0, 1] = nan`")
+        refuse(
+            "a change has a place, `=` and a value", whole, "such as `x = 0.5`; or it is `skip`, or `replace f by g`"
+        )
     frames = stack_at(trace, at)
     if not -len(frames) <= change.depth < len(frames):
         refuse(f"there is no frame {change.depth} at time {at}", Span(source, *sides.span("place")))

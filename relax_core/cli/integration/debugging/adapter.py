@@ -16,6 +16,7 @@ from relax_core.cli.integration.debugging.variables import References, named_reg
 from relax_core.engine.debug.requests import AT_NAN, Step, StopPlace
 
 _ASSIGNMENT: Final = re.compile(r"(?P<place>[^=<>!]+)=(?!=)(?P<value>.+)", re.DOTALL)
+_INTERVENTION: Final = re.compile(r"skip\s*(?::.*)?|replace\s+\w.*", re.DOTALL)
 _WHOLE_CONTEXTS: Final = ("repl", "clipboard")
 _QUIET_CONTEXTS: Final = ("hover", "watch", "variables")
 """Of what has no value here, an editor shows no message."""
@@ -76,6 +77,8 @@ class Adapter:
         self._mover = Mover(debuggee, self._points, self._asking, self._emit, arguments)
         self._references.clear()
         self._emit("process", dap.Process(debuggee.program.name, is_local_process=True, start_method="launch"))
+        for words in debuggee.run.interventions:
+            self._emit("output", dap.Output("console", f"{words}\n"))
 
     def configured(self, _: dap.NoArguments) -> None:
         """Start: the breakpoints are set."""
@@ -229,9 +232,13 @@ class Adapter:
         return dap.Variables(self._references.variables(self._debuggee, *asked))
 
     def evaluate(self, arguments: dap.EvaluateArguments) -> dap.Evaluated:
-        """Evaluate an expression; what is typed at the prompt may be an assignment as well."""
+        """Evaluate an expression; what is typed at the prompt may change something as well."""
         depth, expression = self._depth(arguments.frame_id), arguments.expression.strip()
-        change = _ASSIGNMENT.fullmatch(expression) if arguments.context == "repl" else None
+        is_prompt = arguments.context == "repl"
+        if is_prompt and _INTERVENTION.fullmatch(expression):
+            self._change(depth, expression)
+            return dap.Evaluated("\n".join(self._debuggee.run.interventions), 0)
+        change = _ASSIGNMENT.fullmatch(expression) if is_prompt else None
         if change is not None:
             expression = change["place"].strip()
             self._change(depth, f"{expression} = {change['value'].strip()}")

@@ -43,6 +43,17 @@ def failed(failure: Failure) -> RequestError:
     return RequestError(words, code, is_cancelled=failure.kind == "cancelled")
 
 
+def answered(found: R | Failure) -> R:
+    """Return an answer.
+
+    Raises:
+        RequestError: it is none.
+    """
+    if isinstance(found, Failure):
+        raise failed(found)
+    return found
+
+
 class Asking:
     """Asks the engine for one request of the editor after the other; another thread may cancel the latest."""
 
@@ -68,7 +79,7 @@ class Asking:
         Raises:
             RequestError: there is none.
         """
-        return self._answer(message, lambda _: None)
+        return answered(self._answer(message, lambda _: None))
 
     def ask_long(self, message: Request[R], title: str) -> R:
         """Return the answer, of which the editor shows how far it has come.
@@ -76,8 +87,15 @@ class Asking:
         Raises:
             RequestError: there is none.
         """
+        return answered(self._answer_long(message, title))
+
+    def request(self, message: Request[R]) -> R | Failure:
+        """Return the answer, or why there is none; the run may have to be recorded for it."""
+        return self._answer_long(message, "Recording the run")
+
+    def _answer_long(self, message: Request[R], title: str) -> R | Failure:
         if not self.reports_progress:
-            return self.ask(message)
+            return self._answer(message, lambda _: None)
         name = str(self._number)
 
         def note(progress: Progress) -> None:
@@ -90,11 +108,7 @@ class Asking:
         finally:
             self._emit("progressEnd", ProgressEnd(name))
 
-    def _answer(self, message: Request[R], note: Callable[[Progress], None]) -> R:
+    def _answer(self, message: Request[R], note: Callable[[Progress], None]) -> R | Failure:
         if isinstance(self._engine, Client):
-            found = self._engine.request(message, progress=note, ticket=self._ticket)
-        else:
-            found = self._engine.request(message)
-        if isinstance(found, Failure):
-            raise failed(found)
-        return found
+            return self._engine.request(message, progress=note, ticket=self._ticket)
+        return self._engine.request(message)

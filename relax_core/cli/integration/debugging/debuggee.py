@@ -10,12 +10,13 @@ from typing import Final
 import msgspec
 
 from relax_core.cli import opening
-from relax_core.cli.integration.debugging.asking import Asking, RequestError
+from relax_core.cli.changes import is_skip, replace_setting, skip_setting, with_settings
+from relax_core.cli.integration.debugging.asking import Asking, RequestError, answered
 from relax_core.cli.integration.debugging.messages import LaunchArguments, Source
 from relax_core.cli.terminal import UsageError, read_bytes, with_rules
 from relax_core.engine.debug.requests import FrameOf, PartsOf, StackOf, Step, StepOf
 from relax_core.engine.programs.program import ChangeAt
-from relax_core.engine.protocol import Program, RunOf
+from relax_core.engine.protocol import CallAtOf, Program, RunOf
 from relax_core.present.running.moment_models import FrameView, Parts, Stack
 from relax_core.present.running.run_models import InstructionLine, OutputLine
 
@@ -35,7 +36,7 @@ class Debuggee:
         """
         self._asking = asking
         self._first_line = first_line
-        self.program = _program(launch)
+        self.program = _changed(asking, _program(launch), launch)
         path = os.path.abspath(launch.program)
         self.path = path if _holds(path, self.program.text) else ""
         self.time = 0
@@ -115,16 +116,18 @@ class Debuggee:
         return self._asking.ask(StepOf(self.program, self.time, step, by)).time
 
     def change(self, depth: int, text: str) -> None:
-        """Change a value and record how the run goes on; a change at a later time than this belonged to another run.
+        """Change something and record how the run goes on; a change at a later time than this belonged to another run.
+
+        The call that is skipped is the next one in the binding, before which the program stands then.
 
         Raises:
             RequestError: the change does not fit; the run stays as it was.
         """
-        before = tuple(item for item in self.program.changes if item.time <= self.time)
-        changes = (*before, ChangeAt(self.time, text, depth))
-        program = msgspec.structs.replace(self.program, changes=changes)
-        self.run = self._asking.ask_long(RunOf(program, self.time), "Running on with another value")
-        self.program = program
+        time = self._asking.ask(CallAtOf(self.program, self.time)).time if is_skip(text) else self.time
+        before = tuple(item for item in self.program.changes if item.time <= time)
+        program = msgspec.structs.replace(self.program, changes=(*before, ChangeAt(time, text, depth)))
+        self.run = self._asking.ask_long(RunOf(program, time), "Running on otherwise")
+        self.program, self.time = program, time
 
     def printed(self, start: int, stop: int) -> tuple[OutputLine, ...]:
         """Return what the program prints while it goes from one time to a later one."""
@@ -152,6 +155,14 @@ def _program(launch: LaunchArguments) -> Program:
             sizes=tuple(launch.sizes.items()),
             inputs=read_bytes(launch.inputs) if launch.inputs is not None else None,
         )
+    except UsageError as error:
+        raise RequestError(str(error)) from None
+
+
+def _changed(asking: Asking, program: Program, launch: LaunchArguments) -> Program:
+    settings = (*map(skip_setting, launch.skip), *map(replace_setting, launch.replace))
+    try:
+        return answered(with_settings(asking, program, settings))
     except UsageError as error:
         raise RequestError(str(error)) from None
 
