@@ -2,7 +2,9 @@
 
 import pytest
 
+from relax_core.engine.components.stepper import R, logged
 from relax_core.engine.protocol import Failure, HitsOf, LogsOf, Program, RunOf, StopOf
+from relax_core.engine.request import Request
 from relax_core.engine.session import Session
 from relax_core.present.running.moment_models import Logs
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run, Write
@@ -116,6 +118,17 @@ def test_messages_of_several_logpoints_stand_in_the_order_of_time(session: Sessi
     ]
     assert [message.is_fault for message in found.messages[:3]] == [True, True, False]
     assert [message.time for message in found.messages] == sorted(message.time for message in found.messages)
+
+
+def test_why_there_are_no_messages_is_told_where_they_would_stand() -> None:
+    def fail(message: Request[R], /) -> R | Failure:
+        assert isinstance(message, LogsOf)
+        return Failure("limit", "Too slow", "The run took longer than 30 s.")
+
+    assert logged(fail, program(), (Breakpoint(line=LINE, message="{i}"),)) == Logs(
+        fault="The run took longer than 30 s."
+    )
+    assert logged(fail, program(), (Breakpoint(line=LINE),)) is None
 
 
 def test_of_many_messages_the_first_are_written(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

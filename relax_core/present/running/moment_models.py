@@ -88,6 +88,8 @@ class Logs(msgspec.Struct, frozen=True):
     messages: tuple[Logged, ...] = ()
     count: int = 0
     """Of all messages: those behind the first 1,000 are left out."""
+    fault: str = ""
+    """Why they are not known, if so."""
 
 
 class Statistic(msgspec.Struct, frozen=True):

@@ -1078,6 +1078,8 @@ export interface Logs {
   readonly messages: readonly Logged[];
   /** Of all messages: those behind the first 1,000 are left out. */
   readonly count: number;
+  /** Why they are not known, if so. */
+  readonly fault: string;
 }
 
 /** A tensor: held from time `start` to time `end`. `first_write` and `last_use` are events, -1 for none. */

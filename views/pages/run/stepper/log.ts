@@ -10,16 +10,22 @@ const SHOWN = 200;
 
 export function logPane(logs: Logs | null, at: number, go: (time: number) => void): Child {
   if (!logs) return "";
-  const { messages, count } = logs;
+  const { messages, count, fault } = logs;
   const cut = count > messages.length ? ` of ${count.toLocaleString("en")}` : "";
   const save = () => download("log.txt", "text/plain", logText(messages));
   const title = "All of these messages as a text file";
   const saver = messages.length ? button("Download", "t", "", save, { title, data: { focus: "log" } }) : "";
-  const note = messages.length ? `${messages.length.toLocaleString("en")}${cut}; a line leads to its time` : "none";
+  const note = messages.length
+    ? `${messages.length.toLocaleString("en")}${cut}; a line leads to its time`
+    : fault
+      ? "not known"
+      : "none";
   const lines = shownAround(messages, at).map((message) => line(message, at, go));
   return [
     paneHead("Log", note, el("span", { class: "sp" }), saver),
-    el("div", { class: "code out log", role: "group", "aria-label": "Log" }, lines),
+    fault
+      ? el("div", { class: "pad muted" }, fault)
+      : el("div", { class: "code out log", role: "group", "aria-label": "Log" }, lines),
   ];
 }
 
