@@ -9,7 +9,7 @@ from relax_core.engine.debug.replies import Parting, ValuesCompared
 from relax_core.engine.debug.requests import ChromeTraceOf, CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Execute, Failure
-from relax_core.jit.options import MODES
+from relax_core.jit.options import DEFAULT_OPTIONS, MODES
 from relax_core.present.escape import bold, file_name, literal, prose
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
@@ -37,11 +37,10 @@ def options_form() -> None:
     mode, found, poisoned = mode_of(before), bool(before.unwritten), bool(before.poisoned)
     is_reported = as_in_of(before) == "reported"
     switches = (("finds unwritten", found), ("poisons memory", poisoned), ("as reported", is_reported))
-    words = [mode, *(word for word, is_on in switches if is_on)]
+    words = [*([mode] if mode != DEFAULT_OPTIONS.mode else []), *(word for word, is_on in switches if is_on)]
+    name = f"Options: {', '.join(words)}" if words else "Options"
     # Under another key it is closed: the dialog that it leads to opens below it.
-    with st.popover(
-        literal(f"Options: {', '.join(words)}"), key=f"run.options.{st.session_state.get(_ASKED_FORKS, 0)}"
-    ):
+    with st.popover(literal(name), key=f"run.options.{st.session_state.get(_ASKED_FORKS, 0)}"):
         chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
         finds = st.toggle("Stop at an element that nothing wrote", value=found, key="run.unwritten")
         poisons = st.toggle("Fill new tensors in a storage with 0xFF", value=poisoned, key="run.poisoned", help=_POISON)

@@ -12,7 +12,7 @@ from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
 from views.pages.run.forked.changes import ask_for_change, fault, make_change
-from views.pages.run.forked.tree import call_dialog, forks_form
+from views.pages.run.forked.tree import call_dialog, forks_form, told
 from views.pages.run.forms import buffers_form, options_form, profile_button, values_form
 from views.pages.run.inputs import inputs_form
 from views.pages.run.kernel import enter, show_kernel
@@ -187,7 +187,5 @@ with page():
     else:
         _show(run, heat)
     recorded_words = f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else ""
-    told = run.interventions if isinstance(run, Run) and not is_held else ()
-    more = f"and {len(told) - 1} more" if len(told) > 1 else ""
-    parts = (recorded_words, *(item.replace("`", "") for item in told[:1]), more)
-    status_line(source, "; ".join(filter(None, parts)))
+    done = told(run) if isinstance(run, Run) and not is_held else ""
+    status_line(source, "; ".join(filter(None, (recorded_words, done))))

@@ -25,6 +25,7 @@ from views.pages.run.forked.forks import (
 )
 from views.pages.run.forms import FORK_DIALOG, show_comparison
 from views.pages.run.program import given_program, run_program, written
+from views.pages.run.recorded import recorded_run
 from views.pages.run.state import RunState
 from views.shell.failures import show_reason
 from views.state.dialogs import close_dialog, leave_dialog, page_dialog
@@ -104,7 +105,7 @@ def forks_form(run: Run) -> None:
             offer_forks_back()
             return
         shown = shown_fork(tree)
-        with st.popover(literal(f"Forks: {_name(tree, shown)}")):
+        with st.popover("Forks"):
             _choose(tree, shown)
             for words in run.interventions:
                 st.caption(prose(words))
@@ -112,6 +113,16 @@ def forks_form(run: Run) -> None:
                 _one(tree, shown)
             offer_forks_back()
             _compare(tree, shown)
+
+
+def told(run: Run) -> str:
+    """Return which fork is shown and what was done to it; empty of the run itself."""
+    tree = forks() if recorded_run() is None else ()
+    shown = shown_fork(tree)
+    done = (item.replace("`", "") for item in run.interventions[:1])
+    more = f"and {len(run.interventions) - 1} more" if len(run.interventions) > 1 else ""
+    words = "; ".join(filter(None, (*done, more)))
+    return ": ".join(filter(None, (_name(tree, shown) if shown != RUN else "", words)))
 
 
 def _choose(tree: Forks, shown: int) -> None:
