@@ -5,7 +5,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.engine.debug.requests import LineHeatOf, Quantity
-from relax_core.engine.protocol import Failure, Program, RunOf
+from relax_core.engine.protocol import Failure, GraphOf, Program, RunOf
 from relax_core.engine.session import Session
 from relax_core.present.heat.levels import Figure, Scale, heat_of
 from relax_core.present.models import LineHeat
@@ -88,9 +88,23 @@ def test_what_has_no_figure_is_blank_and_named() -> None:
     heat = heat_in("bytes", program)
     assert "6 lines blank (14-18, 23)" in heat.note
     assert {14, 15, 16, 17, 18, 23}.isdisjoint(dict(heat.lines))
-    relay = heat_in("bytes", sample("relay/map_three_times.relay"))
-    assert (relay.lines, relay.note) == ((), "Costs are counted in Relax, and this is Relay.")
+    relay = heat_in("bytes", sample("errors/ps_relay_operator.relay"))
+    assert (relay.lines, relay.note) == ((), "Costs are counted in Relax, and this is Relay that does not become it.")
     assert dict(heat_in("values", sample("relay/map_three_times.relay")).lines)
+
+
+def test_relay_takes_what_relax_of_it_takes_on_the_lines_of_its_own_text() -> None:
+    program = sample("relay/conv_bn_relu.relay")
+    module = rc.run_pipeline(rc.parse(program.text), "RelayToRelax, LegalizeOps")[-1].after
+    marks = dict(heat_in("operations", program).lines)
+    assert list(marks) == list(range(15, 23))
+    assert (marks[18].short, marks[18].level, marks[20].short) == ("73.7 kFLOP", 5, "0 FLOP")
+    numbers = [float(mark.short.split()[0]) * (1000 if " k" in mark.short else 1) for mark in marks.values()]
+    assert sum(numbers) == pytest.approx(rc.costs_of(module).operations, rel=0.01)
+    heat = heat_in("bytes", program)
+    drawn = {node.node for node in ask(Session(), GraphOf(program, function="main")).nodes}
+    assert len(heat.nodes) == 7
+    assert {node for node, _ in heat.nodes} <= drawn
 
 
 def test_nodes_are_those_of_the_source() -> None:

@@ -80,13 +80,14 @@ def _drawn(scale: Scale, figures: Mapping[int, Figure], opened: OpenProgram, not
 
 
 def _counted(scale: Scale, name: str, opened: OpenProgram) -> LineHeat:
-    """Count what one call costs, of operators what their kernels do."""
-    if opened.source.dialect == "relay":
-        return heat_of(scale, {}, {}, "Costs are counted in Relax, and this is Relay.")
+    """Count what one call costs, of operators what their kernels do; Relay costs what Relax of it does."""
     entry, function = opened.source.entry()
     module = with_entries(opened.source.module, opened.source.program.entry)
-    stage = run_pipeline(module, "LegalizeOps")[-1]
-    lowered = module if stage.is_failed or dialect_of(stage.after) == "relay" else stage.after
+    is_relay = opened.source.dialect == "relay"
+    stage = run_pipeline(module, "RelayToRelax, LegalizeOps" if is_relay else "LegalizeOps")[-1]
+    lowered = module if stage.is_failed else stage.after
+    if dialect_of(lowered) == "relay":
+        return heat_of(scale, {}, {}, "Costs are counted in Relax, and this is Relay that does not become it.")
     sizes = symbol_sizes(function, dict(opened.source.program.sizes))
     found: dict[int, list[BindingCost]] = {}
     for item in costs_of_bindings(lowered, entry, sizes):
