@@ -272,6 +272,7 @@ class UnseenNode(msgspec.Struct, frozen=True, array_like=True):
     is_call: bool
     way: int
     """The groups to be open for it to be drawn: a place in `Graph.ways`."""
+    line: int = 0
 
 
 class GraphEdge(msgspec.Struct, frozen=True, array_like=True):

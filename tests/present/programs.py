@@ -77,4 +77,5 @@ def trace_of(program: Parsed, entry: str = "main", sizes: dict[str, int] | None 
 
 def recording_of(program: Parsed, trace: Trace) -> Recording:
     """Return what a run's presenter takes."""
-    return Recording(trace, program.source, index_nodes(trace.executable.module, 1), "revision", program.source.name)
+    index = index_nodes(trace.executable.module, 1)
+    return Recording(trace, program.source, index, program.modules[0], "revision", program.source.name)

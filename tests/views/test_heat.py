@@ -1,5 +1,6 @@
 """Lines and nodes in the colours of what they take: chosen on one page, and kept on others."""
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,6 +40,32 @@ def test_the_run_page_shows_the_quantity_that_was_chosen_elsewhere() -> None:
     assert set(marks_of(heat)) == {18, 19, 20, 21, 22}
 
 
+def test_the_graph_of_the_run_page_is_that_of_the_function_that_runs_in_the_same_colours() -> None:
+    app = opened("run", screen(sample=MLP, quantity="operations"))
+    assert sent_to(app)["relaxscope_stepper"][0]["dataflow"] is None
+    app = opened("run", screen(sample=MLP, quantity="operations", tab="graph"))
+    shown = sent_to(app)["relaxscope_stepper"][0]
+    assert shown["dataflow"]["view"]["heat"] == shown["heat"]
+    drawn = {node["node"] for node in shown["dataflow"]["graph"]["nodes"]}
+    assert {node for node, _ in shown["heat"]["nodes"]} <= drawn
+
+
+@pytest.mark.parametrize(
+    ("sample", "time", "title"),
+    [
+        ("relax/fib.py", 0, "@main"),
+        ("relax/fib.py", 9, "@fib"),
+        ("relay/conditional.relay", 9, "@main"),
+        ("relax/mlp.py", 29, "@main"),
+        ("gpu/race.py", 0, "@turned_sums"),
+    ],
+    ids=["the caller", "what it called", "what was lifted out of a function", "the end", "nothing ran"],
+)
+def test_the_graph_follows_the_run_from_function_to_function(sample: str, time: int, title: str) -> None:
+    app = opened("run", screen(sample=sample, time=time, tab="graph"))
+    assert sent_to(app)["relaxscope_stepper"][0]["dataflow"]["graph"]["title"] == title
+
+
 def test_what_cannot_be_measured_is_said_in_place_of_colours() -> None:
     app = opened("source", screen(text="def f(:", quantity="bytes"))
     assert sent_to(app)["relaxscope_editor"][0]["heat"] is None
@@ -65,3 +92,22 @@ def test_stripes_tell_their_figures(open_page: OpenPage, app_url: str, width: in
     expect(page.locator(".node.level-5")).to_have_count(1)
     expect(page.locator(".node.level-5 .figure")).to_have_text("1.02 kFLOP")
     assert_accessible(page, width, mode)
+
+
+@pytest.mark.browser
+def test_each_step_marks_in_the_graph_what_is_next(open_page: OpenPage, app_url: str) -> None:
+    page = open_page(760)
+    address = urlencode(to_address(screen(sample=MLP, quantity="operations", time=9, tab="graph")), doseq=True)
+    page.goto(f"{app_url}/run?{address}")
+    current = page.locator(".dataflow .node.now")
+    expect(current).to_have_attribute("aria-label", "matmul, lv   (4, 16) f32, Operations: 1.02 kFLOP")
+    page.keyboard.press("n")
+    expect(current).to_have_attribute("aria-label", "add, lv1   (4, 16) f32, Operations: 64 FLOP")
+    node = page.locator(".dataflow .node", has_text="softmax")
+    node.click()
+    expect(page).to_have_url(re.compile(r"[?&]node=0%2Fmain%2F25(&|$)"))
+    # The key is the graph's now, which has the focus.
+    page.keyboard.press("p")
+    expect(page).to_have_url(re.compile(r"[?&]node=0%2Fmain%2F16(&|$)"))
+    page.keyboard.press("F10")
+    expect(current).to_have_attribute("aria-label", "nn.relu, lv2   (4, 16) f32, Operations: 64 FLOP")

@@ -6,11 +6,12 @@ from typing import Final, Literal, Protocol, TypeVar
 import msgspec
 
 from relax_core.engine.components.commands import Buttons
+from relax_core.engine.components.graph import GraphAction, GraphProps
 from relax_core.engine.debug.requests import HistoriesOf, TensorOf, TextsOf
 from relax_core.engine.programs.program import NOTHING, Against, Program
 from relax_core.engine.protocol import Failure, LogsOf
 from relax_core.engine.request import Request
-from relax_core.present.models import LineHeat, Problem
+from relax_core.present.models import Graph, LineHeat, Problem
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.moment_models import Histories, Logs, Measure, TensorView
 from relax_core.present.running.run_models import Breakpoint, PointHits
@@ -60,6 +61,14 @@ class Watched(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
+class Dataflow(msgspec.Struct, frozen=True):
+    """The graph of the function that runs, as the graph component is given it; stepping marks what is next."""
+
+    graph: Graph
+    view: GraphProps
+    selected: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class StepperAction:
     """Where the user is; sent 250 ms after the last step.
@@ -71,7 +80,7 @@ class StepperAction:
     `names` are its opcode and what it calls, `text` is the sentence about it.
     """
 
-    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain", "tensor", "watch"]
+    kind: Literal["state", "need", "select", "tab", "change", "inside", "explain", "tensor", "watch", "graph"]
     at: int
     by: Literal["binding", "instruction"]
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -88,6 +97,8 @@ class StepperAction:
     names: tuple[str, ...] = ()
     tensor: TensorAsked | None = None
     """What `tensor` asks to see of a tensor."""
+    graph: GraphAction | None = None
+    """What the user did in the graph."""
 
 
 class ChangeFault(msgspec.Struct, frozen=True):
@@ -116,6 +127,8 @@ class StepperProps(msgspec.Struct, frozen=True):
     """The last time that may be shown; -1 if all may."""
     heat: LineHeat | None = None
     """What the lines take; None shows nothing of it."""
+    dataflow: Dataflow | None = None
+    """What the tab `graph` shows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ class OpenProgram:
             trace,
             self.source.parsed.source,
             self.compilation.index(stage),
+            self.source.module,
             self.source.revision,
             self.source.program.name,
         )

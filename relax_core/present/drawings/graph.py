@@ -185,7 +185,7 @@ def _unseen_node(item: Unseen, box: str, way: int) -> UnseenNode:
     node = item.node
     name, is_call = _called(node)
     id_ = node.node or node.before_node
-    return UnseenNode(box, visible(node.title), visible(node.sub), id_, name, is_call, way)
+    return UnseenNode(box, visible(node.title), visible(node.sub), id_, name, is_call, way, node.line)
 
 
 def _called(item: DrawNode) -> tuple[str, bool]:

@@ -12,6 +12,7 @@ from relax_core.bytecode.isa import CallInstruction
 from relax_core.check.infer import infer
 from relax_core.ir.attrs import has_attr
 from relax_core.ir.expr import Function
+from relax_core.ir.module import IRModule
 from relax_core.ir.tir import HOST_FUNCTION
 from relax_core.present.code import code_lines
 from relax_core.present.measures import bytes_text
@@ -32,7 +33,7 @@ from relax_core.present.running.run_models import (
 )
 from relax_core.present.running.values import Values
 from relax_core.present.words import type_text
-from relax_core.source import Source
+from relax_core.source import Source, Span
 from relax_core.vm.conditions.dimensions import dimension_places
 from relax_core.vm.debugger import BACK, BACK_OVER, INTO, OUT, OVER, By, destinations
 from relax_core.vm.objects.values import describe
@@ -51,6 +52,8 @@ class Recording:
     trace: Trace
     source: Source
     index: NodeIndex
+    module: IRModule
+    """What the source was read as."""
     revision: str
     title: str
 
@@ -70,7 +73,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
     first = window_start(len(trace), event)
     last = min(first + WINDOW, len(trace))
     shown = {number: place for place, (number, _) in enumerate(_vm_functions(executable))}
-    infos = _function_infos(executable, recording.index)
+    infos = _function_infos(executable, recording.index, recording.module)
     values = Values(trace, lambda number: infos[shown[number]].line if number in shown else 0)
     player = Player(trace, values, shown, range(first, last))
     frames = tuple(player.initial_frames())
@@ -131,11 +134,28 @@ def _instructions(executable: Executable) -> tuple[InstructionLine, ...]:
 
 
 @lru_cache(maxsize=2)
-def _function_infos(executable: Executable, index: NodeIndex) -> tuple[FunctionInfo, ...]:
+def _function_infos(executable: Executable, index: NodeIndex, module: IRModule) -> tuple[FunctionInfo, ...]:
     return tuple(
-        msgspec.structs.replace(_function_info(executable, entry, index), dimensions=_dimensions(executable, number))
+        msgspec.structs.replace(
+            _function_info(executable, entry, index),
+            dimensions=_dimensions(executable, number),
+            home=_home(executable, entry, module),
+        )
         for number, entry in _vm_functions(executable)
     )
+
+
+def _home(executable: Executable, entry: FunctionEntry, module: IRModule) -> str:
+    """Return the function of the source that a function is, or the one in whose text it was written."""
+    if entry.name in module:
+        return entry.name
+    span = executable.log.locate(entry.node) if entry.node is not None else None
+    holding = (item.var.name for item in module if span is not None and _holds(item.function.span, span))
+    return next(holding, "")
+
+
+def _holds(outer: Span | None, inner: Span) -> bool:
+    return outer is not None and outer.source is inner.source and outer.start <= inner.start < outer.end
 
 
 def _dimensions(executable: Executable, number: int) -> tuple[Dimension, ...]:

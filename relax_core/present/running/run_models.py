@@ -109,6 +109,8 @@ class FunctionInfo(msgspec.Struct, frozen=True):
     registers: tuple[Register, ...]
     """Position i is register i."""
     dimensions: tuple[Dimension, ...] = ()
+    home: str = ""
+    """The function of the source that it is, or was lifted out of; empty if a pass made it of nothing there."""
 
 
 class InstructionLine(msgspec.Struct, frozen=True, array_like=True):
@@ -251,6 +253,11 @@ class Run(msgspec.Struct, frozen=True):
     """The instructions that call a kernel, which a step may go into."""
     interventions: tuple[str, ...] = ()
     """What the host did besides setting values: which calls were not made, and which functions were replaced."""
+
+    def function_at(self, time: int) -> FunctionInfo | None:
+        """Return the function whose instruction is next at a time of the window, at its end the one that ran last."""
+        place = min(time - self.first_event, len(self.events) - 1)
+        return self.functions[self.events[place].function] if place >= 0 else None
 
 
 class CallAt(msgspec.Struct, frozen=True):

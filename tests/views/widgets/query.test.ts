@@ -99,10 +99,10 @@ test("what is folded is found where it stands in the program, and counted at wha
       { id: "n2", title: "add", node: "0/main/10", is_call: true },
     ],
     [
-      ["n0", "add", "x   () f32", "0/main/9", "x", true, 0],
-      ["n0", "mul", "y   () f32", "0/main/2", "y", true, 0],
-      ["n1", "add_weight", "() f32", "0/main/1", "add_weight", false, 1],
-      ["", "add", "z   () f32", "0/main/30", "z", true, 1],
+      ["n0", "add", "x   () f32", "0/main/9", "x", true, 0, 9],
+      ["n0", "mul", "y   () f32", "0/main/2", "y", true, 0, 7],
+      ["n1", "add_weight", "() f32", "0/main/1", "add_weight", false, 1, 6],
+      ["", "add", "z   () f32", "0/main/30", "z", true, 1, 12],
     ],
   );
   const test = readQuery("add");

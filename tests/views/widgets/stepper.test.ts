@@ -6,6 +6,7 @@ import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/m
 import { levelOf } from "#shared/heat";
 import { at } from "#shared/values";
 import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
+import { nodeAt } from "../../../views/pages/run/stepper/dataflow";
 import { dimensionsOf } from "../../../views/pages/run/stepper/dimensions";
 import { meantBy, nameAt } from "../../../views/pages/run/stepper/hover";
 import { instructionTokens, namesIn } from "../../../views/pages/run/stepper/instructions";
@@ -48,8 +49,8 @@ function recorded(more: Partial<Run> = {}): Run {
       ["ret", 7, 17],
     ],
     functions: [
-      { name: "main", line: 1, registers: [], dimensions: [] },
-      { name: "inner", line: 30, registers: [], dimensions: [] },
+      { name: "main", line: 1, registers: [], dimensions: [], home: "" },
+      { name: "inner", line: 30, registers: [], dimensions: [], home: "" },
     ],
     first_event: 0,
     total: COUNT,
@@ -288,7 +289,7 @@ test("a dimension is bound by the value that was written first, and others agree
     ["unknown", [[3, 1]]],
   ];
   const run = recorded({
-    functions: [{ name: "main", line: 1, registers: [], dimensions }],
+    functions: [{ name: "main", line: 1, registers: [], dimensions, home: "" }],
     values: [sizes(2, 8), sizes(8), sizes(9)],
   });
   const at = { function: 0, pc: 0, line: 1, through: "", notes: [] };
@@ -359,7 +360,7 @@ test("a name of the source means what was bound last before its line, in the new
     ({ name: "", variable, type: "", line, node: "", is_parameter: false, is_hidden: false }) as const;
   const outer = { name: "main", line: 2, registers: [register("x", 2), register("y", 4), register("y", 6)] };
   const inner = { name: "f", line: 10, registers: [register("x", 10)] };
-  const functions = [outer, inner].map((item) => ({ ...item, dimensions: [] }));
+  const functions = [outer, inner].map((item) => ({ ...item, dimensions: [], home: "" }));
   const frame = (number: number) => ({
     function: number,
     pc: 0,
@@ -441,4 +442,18 @@ test("arrows lead into a call, out of it and along its depth", () => {
     [1, 3, 1],
   );
   assert.deepEqual([nextCall(FLAME, 3, "behind"), nextCall(FLAME, 0, "outer")], [3, 0]);
+});
+
+test("a line is the node of what it calls, or else binds, whether that is drawn or folded", () => {
+  const plain = { title: "", subtitle: "", before_node: "", function: "f", side: "both", mark: "unchanged" } as const;
+  const drawn = (node: string, line: number, name: string, is_call: boolean) =>
+    ({ ...plain, id: node, node, line, group: "", fault: "", name, is_call }) as const;
+  const graph = {
+    nodes: [drawn("0/f/1", 3, "x", false), drawn("0/f/5", 4, "", false), drawn("0/f/4", 4, "y", true)],
+    unseen: [["n9", "add", "", "0/f/7", "z", true, 0, 5]],
+  } as const;
+  assert.deepEqual(
+    [3, 4, 5, 6, 0].map((line) => nodeAt(graph, line)),
+    ["0/f/1", "0/f/4", "0/f/7", "", ""],
+  );
 });

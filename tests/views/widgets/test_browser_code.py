@@ -73,7 +73,7 @@ def test_a_change_of_any_source_is_seen_without_a_build() -> None:
     names = {*map(named, sources("stepper"))}
     assert {"stepper/index.ts", "stepper/style.css", "shared/mount.ts", "shared/base.css"} <= names
     assert {"generated/theme.ts", "stepper/memory_rows.ts"} <= names
-    assert not any(name.startswith("graph/") or name == "generated/models.ts" for name in names)
+    assert not any(name.startswith("diff/") or name == "generated/models.ts" for name in names)
 
 
 def test_the_scripts_of_the_first_page_are_light() -> None:

@@ -11,6 +11,7 @@ from relax_core.present.models import LineHeat
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Run
 from views.lessons.steps import held_back
+from views.pages.run.dataflow import shown_dataflow
 from views.pages.run.forked.changes import ask_for_change, fault, make_change
 from views.pages.run.forked.tree import call_dialog, forks_form, told
 from views.pages.run.forms import buffers_form, options_form, profile_button, values_form
@@ -31,6 +32,7 @@ from views.shell.guide import offer_paragraph
 from views.shell.heat import heat_form
 from views.shell.heights import pane_height
 from views.shell.reports import offer_report
+from views.shell.selecting import on_graph
 from views.state.dialogs import ask_for_meaning
 from views.state.session import select, state
 from views.state.shared import FocusState
@@ -38,7 +40,7 @@ from views.worker.connection import ask, run_again
 from views.worker.program import drop_unknown_sizes
 
 # What stands beside the registers.
-_TABS = (("source", "Source"), ("memory", "Memory"), ("tensor", "Tensor"))
+_TABS = (("source", "Source"), ("graph", "Graph"), ("memory", "Memory"), ("tensor", "Tensor"))
 
 
 def _shown_program() -> Program:
@@ -68,6 +70,9 @@ def _on_step(action: StepperAction) -> None:
         case "tensor" if action.tensor is not None:
             tensor = written_tensor(action.tensor)
             select(time=action.at, view=action.by, breakpoints=written(action.breakpoints), tab="tensor", tensor=tensor)
+        case "graph" if action.graph is not None:
+            select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
+            on_graph("run", action.graph)
         case _:
             pass
 
@@ -87,13 +92,13 @@ def _go(time: int) -> None:
 
 def _memory() -> MemoryView | None:
     """Ask for the memory of the run while its tab is open."""
-    if state(RunState).tab != _TABS[1][0]:
+    if state(RunState).tab != "memory":
         return None
     reply = ask(MemoryOf(_shown_program()))
     return None if isinstance(reply, Failure) else reply
 
 
-def _show(run: Run, heat: LineHeat | None) -> None:
+def _show(run: Run, source: SourceView, heat: LineHeat | None) -> None:
     focus, own, held = state(FocusState), state(RunState), held_back("run")
     has_tabs = held is None or bool(held.tab)
     stepper(
@@ -112,6 +117,7 @@ def _show(run: Run, heat: LineHeat | None) -> None:
         watched=watched(_shown_program(), run.total) if held is None else None,
         logs=logged(ask, _shown_program(), read(own.breakpoints)) if held is None else None,
         heat=heat,
+        dataflow=shown_dataflow(_shown_program(), source, run, heat) if has_tabs else None,
         until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,
@@ -184,8 +190,8 @@ with page():
         show_failure(run)
     elif state(RunState).inside >= 0:
         show_kernel(_shown_program())
-    else:
-        _show(run, heat)
+    elif isinstance(source, SourceView):
+        _show(run, source, heat)
     recorded_words = f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else ""
     done = told(run) if isinstance(run, Run) and not is_held else ""
     status_line(source, "; ".join(filter(None, (recorded_words, done))))

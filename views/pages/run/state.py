@@ -46,7 +46,7 @@ class RunState:
     """The GPU against which a launch is held, see `relax_core.simt.roofline`; empty for the default one."""
     counted: int = rules.switch()
     """The whole launch is counted, though it is a large one."""
-    tab: str = rules.choice("memory", "tensor")
+    tab: str = rules.choice("graph", "memory", "tensor")
     """What stands beside the registers; empty for the listings."""
     tensor: str = rules.text(rules.LONGEST_LIST)
     """The tensor that is looked at and the part of it that is seen, see `views.pages.run.tensor`."""

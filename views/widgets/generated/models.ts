@@ -196,6 +196,13 @@ export interface CopyRow {
   readonly user: string;
 }
 
+/** The graph of the function that runs, as the graph component is given it; stepping marks what is next. */
+export interface Dataflow {
+  readonly graph: Graph;
+  readonly view: GraphProps;
+  readonly selected: string;
+}
+
 /** A constraint that cannot hold, with the chains of both sides to what decided them. */
 export interface DeviceConflict {
   readonly message: string;
@@ -504,6 +511,8 @@ export interface FunctionInfo {
   /** Position i is register i. */
   readonly registers: readonly Register[];
   readonly dimensions: readonly Dimension[];
+  /** The function of the source that it is, or was lifted out of; empty if a pass made it of nothing there. */
+  readonly home: string;
 }
 
 /** An option that a pipeline gives. */
@@ -1697,7 +1706,7 @@ export interface Statistic {
 
 /** Where the user is; sent 250 ms after the last step. */
 export interface StepperAction {
-  readonly kind: "change" | "explain" | "inside" | "need" | "select" | "state" | "tab" | "tensor" | "watch";
+  readonly kind: "change" | "explain" | "graph" | "inside" | "need" | "select" | "state" | "tab" | "tensor" | "watch";
   readonly at: number;
   readonly by: "binding" | "instruction";
   readonly breakpoints?: readonly Breakpoint[];
@@ -1714,6 +1723,8 @@ export interface StepperAction {
   readonly names?: readonly string[];
   /** What `tensor` asks to see of a tensor. */
   readonly tensor?: TensorAsked | null;
+  /** What the user did in the graph. */
+  readonly graph?: GraphAction | null;
 }
 
 /** What the page says beside the run. */
@@ -1734,6 +1745,8 @@ export interface StepperProps {
   readonly until: number;
   /** What the lines take; None shows nothing of it. */
   readonly heat: LineHeat | null;
+  /** What the tab `graph` shows. */
+  readonly dataflow: Dataflow | null;
 }
 
 /** The user changed the pipeline: it is now this text. */
@@ -1932,6 +1945,7 @@ export type UnseenNode = readonly [
   name: string,
   is_call: boolean,
   way: number,
+  line: number,
 ];
 
 /** An operator that stays with the compiler itself, how often, and why. */

@@ -4,7 +4,7 @@ import type { Graph, GraphNode, UnseenNode } from "#generated/models";
 import type { Searched, Test } from "./query";
 
 /** The places of the fields of a node that is not drawn. */
-export const UNSEEN = { box: 0, title: 1, subtitle: 2, node: 3, name: 4, is_call: 5, way: 6 } as const;
+export const UNSEEN = { box: 0, title: 1, subtitle: 2, node: 3, name: 4, is_call: 5, way: 6, line: 7 } as const;
 
 export interface Hit {
   /** The group of the picture that shows the node, or stands for it; empty if none does. */

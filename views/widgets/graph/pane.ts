@@ -39,6 +39,8 @@ export class GraphPane {
   private picture: Picture | undefined;
   private side: Side = "both";
   private selected = "";
+  // The node that was brought into sight as the one that is about to run.
+  private current = "";
   // The path that was brought into sight.
   private shownPath = "[]";
   private found: ReadonlySet<string> = new Set();
@@ -119,6 +121,7 @@ export class GraphPane {
     this.drawLegend(model, props);
     canvas.append(picture.svg, this.legend, this.map.element, tools, this.search.element);
     this.shownPath = "";
+    this.current = "";
     this.viewport.home();
     this.map.setParts(picture.layers());
     this.search.again();
@@ -136,7 +139,6 @@ export class GraphPane {
     if (wanted !== undefined) this.select(wanted, true);
     const lit = new Set(props.highlight);
     picture.toggle("lit", (info, id) => lit.has(info.node) || lit.has(id) || this.found.has(id));
-    picture.toggle("now", (info) => props.current !== "" && info.node === props.current);
     this.viewport.canvas.classList.toggle("dimmed", lit.size > 0 || this.isSought);
     picture.markPath(props.path);
     this.showPath(props);
@@ -145,6 +147,14 @@ export class GraphPane {
     this.showSide();
     this.drawHead();
     this.drawLegend(model, props);
+    this.setCurrent(props.current);
+  }
+
+  /** Marks the node that is about to run, and brings it into sight. */
+  setCurrent(node: string): void {
+    const shown = this.picture?.mark("now", node) ?? [];
+    if (node !== this.current) for (const group of shown) this.viewport.reveal([group]);
+    this.current = node;
   }
 
   private get selectedId(): string {
@@ -232,7 +242,7 @@ export class GraphPane {
   private select(node: string, isFromOutside: boolean): void {
     this.selected = node;
     this.root.dataset.selected = node;
-    const shown = this.picture?.select(node) ?? [];
+    const shown = this.picture?.mark("selected", node) ?? [];
     this.map.mark("chosen", shown);
     if (isFromOutside) for (const group of shown) this.viewport.reveal([group]);
   }

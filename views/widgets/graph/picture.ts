@@ -96,11 +96,11 @@ export class Picture {
     return (node && this.model.unseen.find((item) => item[UNSEEN.node] === node)?.[UNSEEN.box]) || "";
   }
 
-  /** Marks what shows a node, or else what stands for it. */
-  select(node: string): readonly SVGElement[] {
-    const shown = this.toggle("selected", (info) => isNode(info, node));
+  /** Gives a class to what shows a node, or else to what stands for it. */
+  mark(name: "selected" | "now", node: string): readonly SVGElement[] {
+    const shown = this.toggle(name, (info) => isNode(info, node));
     const box = shown.length ? undefined : this.group(this.boxOf(node));
-    box?.classList.add("selected");
+    box?.classList.add(name);
     return box ? [box] : shown;
   }
 

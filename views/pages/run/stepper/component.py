@@ -6,6 +6,7 @@ from typing import Literal
 from relax_core.engine.components.commands import Buttons
 from relax_core.engine.components.stepper import (
     ChangeFault,
+    Dataflow,
     StepperAction,
     StepperProps,
     TensorShown,
@@ -41,6 +42,7 @@ def stepper(
     logs: Logs | None = None,
     until: int = -1,
     heat: LineHeat | None = None,
+    dataflow: Dataflow | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
 ) -> StepperAction | None:
@@ -63,9 +65,10 @@ def stepper(
         watched: expressions that are watched; None if none can be.
         logs: what logpoints write over the run; None if there are none.
         heat: what the lines take of a quantity, as stripes beside them.
+        dataflow: the graph that the tab `graph` shows in place of the listings.
         height: a CSS length.
         on_action: called with what the user did.
     """
-    view = StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, logs, until, heat)
+    view = StepperProps(tabs, tab, height, hits, fault, fixed, memory, tensor, watched, logs, until, heat, dataflow)
     commands = {"at": at, "by": by, "breakpoints": breakpoints}
     return _STEPPER.show(key, run, view=view, commands=commands, base=_WHOLE_RUN, on_action=on_action)

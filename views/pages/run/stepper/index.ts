@@ -12,6 +12,7 @@ import { severitySign } from "#shared/marks";
 import { component, type Take, type Tell } from "#shared/mount";
 import { shareSelection } from "#shared/selection";
 import heatStyle from "../../../widgets/shared/heat.css";
+import { Dataflow } from "./dataflow";
 import { ValueTip } from "./hover";
 import { instructionTokens, namesIn } from "./instructions";
 import { Listing } from "./listing";
@@ -50,6 +51,7 @@ class Stepper {
   private readonly timeline: Timeline;
   private readonly memory: Memory;
   private readonly tensor: TensorPane;
+  private readonly dataflow: Dataflow;
   private readonly tip: ValueTip;
   private readonly sync = laterOrOnLeaving(SYNC_DELAY, () => this.report("state"));
   private stepping: Stepping | undefined;
@@ -90,12 +92,14 @@ class Stepper {
       see: (tensor) => this.report("tensor", { tensor }),
       go: (time) => this.go(time),
     });
+    const graphBox = el("div", { class: "dataflow", role: "region", "aria-label": "Graph" });
+    this.dataflow = new Dataflow(graphBox, (graph) => this.report("graph", { graph }));
     const executed = el("span", { class: "n" }, el("span", { class: "exkey" }), " executed");
     const title = "What the next instruction does, and which lessons tell more";
     const explain = button("Explain", "t", "", () => this.explain(), { title });
     const pcTitle = [el("b", {}, "Instructions"), this.where, explain, el("span", { class: "sp" })];
     const pcHead = el("div", { class: "ph top listing-head" }, pcTitle, this.instructionsFind.element, executed);
-    const listings = [memoryBox, tensorBox, this.legend.element, sourceBox, pcHead, pcBox];
+    const listings = [memoryBox, tensorBox, graphBox, this.legend.element, sourceBox, pcHead, pcBox];
     const left = el(
       "section",
       { class: "pane" },
@@ -154,7 +158,9 @@ class Stepper {
     this.tensor.setModel(props.tensor);
     this.side.watched = props.watched;
     this.side.logs = props.logs;
-    this.legend.show(props.heat);
+    this.dataflow.setModel(props.dataflow);
+    // Above a graph there is a legend of its own.
+    this.legend.show(props.tab === "graph" ? null : props.heat);
     stepping.points = take("breakpoints") ?? stepping.points;
     stepping.by = take("by") ?? stepping.by;
     const wanted = take("at") ?? null;
@@ -265,6 +271,7 @@ class Stepper {
     this.drawNow(stepping);
     this.side.draw(stepping, frames, isFlashing);
     if (props.tab === "memory") this.memory.setTime(at);
+    if (props.tab === "graph") this.dataflow.setLine(stepping.isReturned ? 0 : (top?.line ?? 0));
     this.timeline.setTime(at, stepping.hits);
     this.toolbar.draw(stepping);
     this.root.dataset.at = String(at);
@@ -332,7 +339,7 @@ class Stepper {
 
   private onKey(event: KeyboardEvent): boolean {
     const { stepping } = this;
-    if (!stepping) return false;
+    if (!stepping || this.dataflow.keeps(event)) return false;
     const step = (command: Command) => () => this.step(command);
     const proceed = (direction: 1 | -1) => () => this.obey((it) => it.continue(direction));
     const here = { line: stepping.cursor || (stepping.frames.at(-1)?.line ?? 0) };

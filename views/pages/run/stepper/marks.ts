@@ -22,8 +22,7 @@ export function marksOf(
   const add = (key: number, mark: LineMark) => {
     marks.set(key, { ...mark, ...marks.get(key) });
   };
-  const isReturned = stepping.isOver && stepping.run.outcome === "returned";
-  const newest = isReturned ? [] : frames.slice(-FRAMES_MARKED).reverse();
+  const newest = stepping.isReturned ? [] : frames.slice(-FRAMES_MARKED).reverse();
   for (const [i, frame] of newest.entries()) add(frame[where], { frame: i === 0 ? "cur" : "sel" });
   for (const point of stepping.points) {
     if (where === "line" && point.line) add(point.line, { point });

@@ -49,6 +49,11 @@ export class Stepping {
     return this.at === this.run.total;
   }
 
+  /** Whether nothing is left to run. */
+  get isReturned(): boolean {
+    return this.isOver && this.run.outcome === "returned";
+  }
+
   /** Whether no later time may be shown. */
   get isLast(): boolean {
     return this.at >= this.allowed(this.run.total);
