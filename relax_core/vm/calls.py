@@ -261,7 +261,7 @@ class Calls:
         if is_watched:
             self._watch(packed, args)
         try:
-            value = to_value(packed.function(*given), None, self._machine.executable)
+            value = self._result(packed, args, lambda: to_value(packed.function(*given), None, machine.executable))
         except DiagnosedError:
             raise
         except ArgumentError as error:
@@ -279,6 +279,13 @@ class Calls:
             if self._machine.written is not None:
                 self._machine.written.wrote(array, self._machine.pc)
         return value
+
+    def _result(self, packed: Packed, args: tuple[Value, ...], run: Callable[[], Value]) -> Value:
+        """Call a packed function, or give what it gave before where a part of a run is made again."""
+        results = self._machine.host_results
+        if results is None or packed.is_repeatable:
+            return run()
+        return results.call(packed.name, args, run, lambda: self._machine.moment or 0)
 
     def _read(self, name: str, packed: Packed, args: tuple[Value, ...]) -> tuple[Array, ...]:
         """Check that all is written that a packed function reads, and return the tensors that it writes whole.

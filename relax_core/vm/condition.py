@@ -253,7 +253,7 @@ class Moment:
         register, axis = place
         value = self._trace.as_it_was(self._raw(register), self._at)
         if value is NOT_KEPT:
-            fault(f"the value of `{span.text}` was given up to save memory", span)
+            fault(f"the value of `{span.text}` was {self._trace.given_up}", span)
         if isinstance(value, Sentinel):
             fault(f"`{span.text}` is not yet written here", span, "stop at a later line, where it has a value")
         if axis < 0:

@@ -252,7 +252,9 @@ def _hits(trace: Trace, breakpoint: Breakpoint, times: Ints, places: range) -> I
     for place in places:
         time = int(times[place])
         try:
-            holds = breakpoint.condition is None or breakpoint.condition.holds(trace, time, place + 1)
+            # Values that were given up are made again in the direction in which they are asked for.
+            near = trace.near(time, *((0, time) if places.step < 0 else (time, len(trace))))
+            holds = breakpoint.condition is None or breakpoint.condition.holds(near, time, place + 1)
             yield Hit(time, holds)
         except RunError as error:
             yield Hit(time, stops=False, fault=error.diagnostics[0])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one run. `retained_bytes` does not stop it: older values are then shown as not kept."""
+    """Bounds of one run. `retained_bytes` does not stop it: older values are made again when they are asked for."""
 
     events: int = 5_000_000
     depth: int = 20_000

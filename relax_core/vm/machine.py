@@ -14,6 +14,7 @@ from relax_core.vm.changes.interventions import Intervention
 from relax_core.vm.changes.replace import Replacement
 from relax_core.vm.changes.skip import Skip
 from relax_core.vm.context import fail
+from relax_core.vm.external.host_results import HostResult, HostResults, has_objects
 from relax_core.vm.external.packed import HOST, Registry
 from relax_core.vm.external.stand_ins import StandIn, StandIns
 from relax_core.vm.interpreter import Interpreter
@@ -24,6 +25,7 @@ from relax_core.vm.objects.values import (
     Closure,
     Value,
 )
+from relax_core.vm.recording.again import Again, PartRecorder, ReachedError
 from relax_core.vm.recording.fork import Setting, StoppedFrame, fork, made_frame
 from relax_core.vm.recording.locate import located, wrong_count
 from relax_core.vm.recording.recorder import NO_WRITE, Recorder
@@ -51,7 +53,7 @@ class Machine(Running):
     twice. `options` are those of the kernels if no `engine` is given. `on_output` is called with every line as it is
     printed. With `poisons_memory` the bytes of a tensor in a storage are `POISON` when it is made, whatever lay there;
     such a run is interpreted, and so is one with `stand_ins`, which answer for packed functions. Not to be used by two
-    threads at once, but for `cancel`.
+    threads at once, but for `cancel`. `watched` runs the machine that makes a part of a recorded run again.
     """
 
     def __init__(
@@ -72,6 +74,11 @@ class Machine(Running):
         stands_in = StandIns(stand_ins) if stand_ins else None
         super().__init__(executable, limits or Limits(), registry, fill=fill, on_output=on_output, stand_ins=stands_in)
         self._is_recording = record
+        self._part: PartRecorder | None = None
+        self._past_results: tuple[HostResult, ...] = ()
+        self.watched: Callable[[Machine, Callable[[], Trace]], Trace] = lambda _, run: run()
+        self._stand_in_of = stand_ins
+        self._options = options
         self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
         self._param_counts = tuple(entry.param_count for entry in executable.functions)
         self._finds_unwritten = options.finds_uninitialised
@@ -108,7 +115,8 @@ class Machine(Running):
         self.interventions: tuple[Intervened, ...] = ()
         self._recorded = self.executable
         self.calls.reset()
-        recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
+        recorder = (self._part or Recorder(self.limits.retained_bytes)) if self._is_recording else None
+        self.host_results = HostResults(self._past_results) if self._is_recording else None
         written = WrittenBytes(self.executable, recorder) if self._finds_unwritten else None
         self.start_recording(recorder, written)
         self.tier = self._tier()
@@ -123,9 +131,50 @@ class Machine(Running):
         """
         self._reset()
         start = time.perf_counter()
-        if self._is_recording:
-            args = own_copies(args)
-        return self._traced(lambda: self._run(entry, args), start)
+        if not self._is_recording:
+            return self._traced(lambda: self._run(entry, args), start)
+        own = own_copies(args)
+        if self._part is None and self.recorder is not None:
+            self.recorder.keep_first(own)
+        self._begin_part()
+        trace = self._traced(lambda: self._run(entry, own), start)
+        if not has_objects(own):
+            self._can_be_made_again(
+                trace, lambda machine: machine.run(entry, tuple(trace.as_it_was(item, 0) for item in own))
+            )
+        return trace
+
+    def _begin_part(self) -> None:
+        if self._part is not None:
+            self._part.frames_of = lambda: self.interpreter.frames
+
+    def _can_be_made_again(
+        self, trace: Trace, begin: Callable[["Machine"], Trace], earlier: Trace | None = None, left: int = 0
+    ) -> None:
+        """Let values of a run be made again: from its start by `begin`, or within the `earlier` run that it left."""
+        if self._part is not None:
+            return
+
+        def rerun(recorder: PartRecorder, start: Trace | None, at: int) -> Trace:
+            machine = self._for_part(recorder, trace.host_results)
+            return self.watched(machine, lambda: begin(machine) if start is None else machine.resume(start, at))
+
+        trace.again = Again(trace, rerun, earlier, left)
+
+    def _for_part(self, recorder: PartRecorder, host_results: tuple[HostResult, ...]) -> "Machine":
+        """Return a machine that makes a part of a run again, whose packed functions gave these results."""
+        made = Machine(
+            self.executable,
+            limits=self.limits,
+            registry=self.registry,
+            engine=self.calls.engine,
+            tier="explicit",
+            options=self._options,
+            poisons_memory=bool(self._fill),
+            stand_ins=self._stand_in_of,
+        )
+        made._part, made._past_results = recorder, host_results
+        return made
 
     def _traced(self, run: Callable[[], Value], start: float) -> Trace:
         error: Diagnostic | None = None
@@ -135,9 +184,11 @@ class Machine(Running):
             result = run()
         except DiagnosedError as failure:
             stop, error = self.note(failure)
+        except ReachedError:
+            pass
         is_limit = error is not None and error.code in _LIMIT_CODES
         outcome: Outcome = "limit" if is_limit else "error" if error else "returned"
-        return Trace(
+        trace = Trace(
             self._recorded,
             self.recorder or Recorder(0),
             result=result,
@@ -150,6 +201,8 @@ class Machine(Running):
             stand_ins=tuple(self.stand_ins.calls) if self.stand_ins is not None else (),
             interventions=self.interventions,
         )
+        trace.host_results = tuple(self.host_results.calls) if self.host_results is not None else ()
+        return trace
 
     def resume(self, trace: Trace, at: int, changes: Sequence[Intervention] = ()) -> Trace:
         """Continue from time `at` of a recorded run, with `changes` made; `trace` stays as it was.
@@ -161,7 +214,9 @@ class Machine(Running):
             RunError: VM050, the run cannot go on from there.
         """
         assert self._is_recording, "a run that goes on is recorded like the one before it"
+        past = trace.near(at, None if self._part is None else self._part.first)
         self._reset()
+        self.host_results = HostResults(self._past_results, [item for item in trace.host_results if item.event < at])
         recorder = self.recorder
         assert recorder is not None, "a recording machine has a recorder"
         if self.stand_ins is not None:
@@ -174,7 +229,7 @@ class Machine(Running):
         active = [item for item in self.interventions if isinstance(item, Replacement)]
         self.interpreter.redirect({item.function: item.target for item in active})
         self.calls.definitions = {item.by: item.definition for item in active if item.definition is not None}
-        stopped = fork(trace, at, recorder, self.written)
+        stopped = fork(past, at, recorder, self.written)
         frames = [self._stopped(frame) for frame in stopped.frames]
         for change in changes:
             if isinstance(change, Setting):
@@ -182,7 +237,10 @@ class Machine(Running):
         for skip in skips:
             skip.make(recorder, self.written, frames)
         self.put_output(stopped.output)
-        return self._traced(lambda: self._resume(frames), start)
+        self._begin_part()
+        found = self._traced(lambda: self._resume(frames), start)
+        self._can_be_made_again(found, lambda machine: machine.resume(trace, at, changes), trace, at)
+        return found
 
     def _stopped(self, frame: StoppedFrame) -> Frame:
         start = self.executable.functions[frame.function].start

@@ -16,6 +16,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError, Diagnostic
 from relax_core.source import Span
 from relax_core.vm.context import fail
+from relax_core.vm.external.host_results import HostResults
 from relax_core.vm.external.packed import Registry
 from relax_core.vm.external.stand_ins import StandIns
 from relax_core.vm.limits import Limits
@@ -45,10 +46,10 @@ _RECORDED_BYTES: Final = 64 << 20
 class Running(ABC):
     """The state of the latest run of a machine.
 
-    `recorder` is the log of a run that is recorded, `written` what it follows in the mode that finds what nothing
-    wrote, `stand_ins` what answers for packed functions. `origins` says what set the slots of the shape heap of
-    generated code, `generated_depth` on how many of its calls the running instruction stands. A tensor in a storage
-    starts as bytes `fill`.
+    `recorder` is the log of a run that is recorded, `host_results` what functions of the host gave in it, `written`
+    what it follows in the mode that finds what nothing wrote, `stand_ins` what answers for packed functions.
+    `origins` says what set the slots of the shape heap of generated code, `generated_depth` on how many of its
+    calls the running instruction stands. A tensor in a storage starts as bytes `fill`.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Running(ABC):
         self.meter = Meter(limits)
         self.recorder: Recorder | None = None
         self.written: WrittenBytes | None = None
+        self.host_results: HostResults | None = None
         self.origins: dict[int, str] = {}
         self.generated_depth = 0
         self.is_cancelled = False

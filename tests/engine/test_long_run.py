@@ -1,9 +1,14 @@
 """A run that is longer than a window: breakpoints are found over the whole of it."""
 
-from relax_core.engine.protocol import Failure, Program, RunOf, StopOf
-from relax_core.engine.session import Session
+from dataclasses import replace
+
+import pytest
+
+from relax_core.engine.debug.requests import FrameOf
+from relax_core.engine.protocol import Failure, Program, RunOf, StopOf, ValueOf
+from relax_core.engine.session import RUN_LIMITS, Session
 from relax_core.present.running.run import WINDOW
-from relax_core.present.running.run_models import Breakpoint, Run
+from relax_core.present.running.run_models import Breakpoint, Run, Write
 from tests.engine.programs import sample
 
 FIB = sample("relax/fib.py")
@@ -68,3 +73,40 @@ def test_an_instruction_is_a_breakpoint_too(session: Session) -> None:
     window = run_at(session, 6000)
     event = window.events[6000 - window.first_event]
     assert stop(session, 5999, Breakpoint(pc=event.pc)) == 6000
+
+
+@pytest.fixture
+def small_session() -> Session:
+    """A session whose runs keep a few tensors only."""
+    return Session(replace(RUN_LIMITS, retained_bytes=500))
+
+
+def test_a_run_that_keeps_few_values_looks_like_one_that_keeps_all(session: Session, small_session: Session) -> None:
+    total = run_at(session, 0).total
+    for event in (0, total // 2, total - 1, total):
+        few, all_ = run_at(small_session, event), run_at(session, event)
+        assert few.first_event <= event < few.first_event + len(few.events) or event == total
+        assert not any(value.short == "not kept" for value in few.values)
+        shared = range(max(few.first_event, all_.first_event), few.first_event + len(few.events))
+        assert len(shared) > 1
+        assert _texts(few, shared) == _texts(all_, shared)
+        asked = FrameOf(LONG, event, 0)
+        assert small_session.request(asked) == session.request(asked)
+
+
+def _texts(run: Run, times: range) -> list[list[tuple[int, int, str]]]:
+    """Return what the events at these times write."""
+    events = run.events[times.start - run.first_event : times.stop - run.first_event]
+    writes = [[item for item in event.changes if isinstance(item, Write)] for event in events]
+    return [[(item.depth, item.register, run.values[item.value].short) for item in some] for some in writes]
+
+
+def test_what_makes_a_value_again_is_cancelled(small_session: Session) -> None:
+    total = run_at(small_session, 0).total
+    asked = ValueOf(LONG, total // 2, 0, 0)
+    small_session.cancel()
+    cancelled = small_session.request(asked)
+    assert isinstance(cancelled, Failure)
+    assert cancelled.kind == "cancelled"
+    small_session.reset_cancel()
+    assert not isinstance(small_session.request(asked), Failure)

@@ -69,7 +69,7 @@ def _check_order(changes: Changes) -> None:
 def _gone_on(opened: OpenProgram, trace: Trace, moment: Changes, context: RequestContext) -> Trace:
     at = moment[0].time
     asked = [Change(item.text, item.depth, item.is_in_place, _array(item)) for item in moment]
-    made = interventions(trace, at, asked, partial(definitions, opened=opened, limits=context.limits))
+    made = interventions(trace.near(at), at, asked, partial(definitions, opened=opened, limits=context.limits))
     context.report(Progress(f"Running on from time {at}"))
     engine, source = context.engine_of(opened), opened.source
     machine = Machine(

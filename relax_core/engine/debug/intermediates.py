@@ -76,7 +76,7 @@ def names_in(module: IRModule) -> frozenset[str]:
 def bound_values(trace: Trace) -> Iterator[Intermediate]:
     """Yield the values of all bindings of a run, in the order of time; what holds no data is left out."""
     functions = trace.executable.functions
-    writes = _Writes(trace)
+    run, writes = trace, _Writes(trace)
     seen: dict[str, int] = {}
     for event in range(len(trace)):
         register = trace.written_register(event)
@@ -88,6 +88,9 @@ def bound_values(trace: Trace) -> Iterator[Intermediate]:
         if var is None:
             continue
         time = event + 1
+        near = run.near(min(time + 1, len(run)), time, len(run))
+        if near is not trace:
+            trace, writes = near, _Writes(near)
         value = trace.as_it_was(trace.written_value(event), time)
         if isinstance(value, Uninitialised) or is_allocated(trace, event):
             # What lies in the bytes of a new tensor is not its value, but what was there before.

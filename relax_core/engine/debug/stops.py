@@ -89,6 +89,7 @@ def _heading(trace: Trace, frame: FrameState, number: int) -> str:
 def _registers(trace: Trace, values: Values, time: int, frame: FrameState) -> list[str]:
     entry = trace.executable.functions[frame.function]
     rows: list[tuple[str, str, str, str]] = []
+    trace = trace.near(time)
     for register, raw in enumerate(trace.raw_registers_at(time, frame.frame)):
         if raw is UNWRITTEN:
             continue

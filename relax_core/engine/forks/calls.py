@@ -29,6 +29,7 @@ def call_at(message: CallAtOf, context: RequestContext) -> CallAt:
     opened = context.opened_by(message.program)
     trace = trace_of(opened, message.program.changes, context)
     time = _call_from(trace, message.time)
+    trace = trace.near(time)
     frames = stack_at(trace, time)
     frame, depth = frames[-1], len(frames) - 1
     instruction = trace.executable.instructions[frame.pc]

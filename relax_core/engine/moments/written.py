@@ -72,18 +72,21 @@ def origin_of(trace: Trace, time: int, frame: FrameState, expression: str) -> Or
         CompileError: VM030, the expression cannot be read.
         NothingToCompareError: it names no register, or one that no instruction wrote.
     """
+    run, trace = trace, trace.near(time)
     register = _register(trace, time, frame, expression)
     writes = [event for event in trace.writes_of(frame.frame) if event < time]
     bound = next((event for event in reversed(writes) if _writes(trace, event, frame.frame, register)), None)
     if bound is None:
         raise NothingToCompareError("it is an argument of the function, which nothing in it computed")
+    event = _computed(trace, trace.written_value(bound), bound)
+    trace = run.near(time, event, time)
     raw = trace.written_value(bound)
     registers = trace.raw_registers_at(time, frame.frame)
     entry = trace.executable.functions[frame.function]
     sharing = (register, *(number for number, held in enumerate(registers) if held is raw and number != register))
     names = (entry.register_vars[number] for number in sharing if number < len(entry.register_vars))
     variables = tuple(dict.fromkeys(var.name for var in names if var is not None))
-    return Origin(trace, frame.frame, _computed(trace, raw, bound), variables, raw)
+    return Origin(trace, frame.frame, event, variables, raw)
 
 
 def _writes(trace: Trace, event: int, frame: int, register: int) -> bool:

@@ -109,8 +109,10 @@ class Runs:
         return self.watched(machine, lambda: machine.run(entry, args), is_cancelled)
 
     def watched(self, machine: Machine, run: Callable[[], T], is_cancelled: Callable[[], bool]) -> T:
-        """Carry out `run`, in which a machine runs that a cancellation reaches."""
+        """Carry out `run`, in which a machine runs that a cancellation reaches, as do those that make parts again."""
         self.machine = machine
+        # A part of the run may be made again by a later request, which can be cancelled as well.
+        machine.watched = lambda again, make: self.watched(again, make, is_cancelled)
         if is_cancelled():
             machine.cancel()
         try:

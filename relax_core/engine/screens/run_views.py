@@ -29,7 +29,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import OpenedRun, SavedRun, TensorPage, WrittenBuffer
 from relax_core.engine.screens import catalog_view, text_views
 from relax_core.present.catalog_of.catalog_models import Tried
-from relax_core.present.running.run import present_run
+from relax_core.present.running.run import present_run, window
 from relax_core.present.running.run_models import PointList, Run
 from relax_core.present.running.tensor import matrix, tensor_model
 from relax_core.vm.external.stand_ins import calls_words
@@ -45,7 +45,8 @@ def recorded(message: RunOf, context: RequestContext) -> Run:
     """Run the program and record it, and show a window of the run."""
     opened = context.opened_by(message.program)
     trace = changed.trace_of(opened, message.program.changes, context)
-    return present_run(changed.recording(opened, trace, message.program.changes), message.event)
+    near = trace.near(min(max(message.event, 0), len(trace)), *window(len(trace), message.event))
+    return present_run(changed.recording(opened, near, message.program.changes), message.event)
 
 
 def stop(message: StopOf, context: RequestContext) -> Stop:

@@ -61,7 +61,7 @@ def frame_at(trace: Trace, time: int, depth: int) -> FrameView:
     Raises:
         RunError: EN005, there is no such frame then.
     """
-    frame = _frame(trace, time, depth)
+    trace, frame = trace.near(time), _frame(trace, time, depth)
     entry = trace.executable.functions[frame.function]
     written = {n: raw for n, raw in enumerate(trace.raw_registers_at(time, frame.frame)) if raw is not UNWRITTEN}
     variables = {number: _variable(entry, number) for number in written}
@@ -102,7 +102,7 @@ def parts_at(trace: Trace, time: int, depth: int, wanted: Wanted) -> Parts:
         CompileError: VM030, the expression cannot be read.
         RunError: VM032, it has no value then, or EN005, there is no such frame or part.
     """
-    frame = _frame(trace, time, depth)
+    trace, frame = trace.near(time), _frame(trace, time, depth)
     tree = parse_expression(Source("expression", wanted.expression))
     with np.errstate(all="ignore"):
         value: Any = Moment(trace, time, wanted.hits, frame.frame).value(tree)
@@ -126,7 +126,7 @@ def value_at(trace: Trace, time: int, depth: int, expression: str) -> Any:
         CompileError: VM030, the expression cannot be read.
         RunError: VM032, it has no value then, or EN005, there is no such frame.
     """
-    frame = _frame(trace, time, depth)
+    trace, frame = trace.near(time), _frame(trace, time, depth)
     tree = parse_expression(Source("expression", expression))
     with np.errstate(all="ignore"):
         return trace.as_it_was(Moment(trace, time, 1, frame.frame).value(tree), time)

@@ -66,12 +66,19 @@ def window_start(total: int, event: int) -> int:
     return min(start, (max(0, total - WINDOW + _MARGIN) // _MARGIN) * _MARGIN)
 
 
+def window(total: int, event: int) -> tuple[int, int]:
+    """Return the first event that is shown with `event`, and the one behind the last."""
+    first = window_start(total, event)
+    return first, min(first + WINDOW, total)
+
+
 def present_run(recording: Recording, event: int = 0) -> Run:
     """Present the window of a run that holds `event`."""
     trace = recording.trace
     executable = trace.executable
-    first = window_start(len(trace), event)
-    last = min(first + WINDOW, len(trace))
+    start, end = window(len(trace), event)
+    # Of values that were made again there may be fewer than a window shows.
+    first, last = max(start, trace.since), min(end, trace.until)
     shown = {number: place for place, (number, _) in enumerate(_vm_functions(executable))}
     infos = _function_infos(executable, recording.index, recording.module)
     values = Values(trace, lambda number: infos[shown[number]].line if number in shown else 0)
@@ -82,7 +89,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
     lines = trace.lines.line_of
     stop = trace.pc_at(len(trace)) if trace.error is not None else None
     return Run(
-        f"{recording.revision}:{first}",
+        f"{recording.revision}:{first}" + (f"-{last}" if last < end else ""),
         recording.title,
         _source_lines(recording.source, trace),
         _instructions(executable),

@@ -143,7 +143,7 @@ class Values:
                 return Value("void", "Tuple()", "void")
             case _:
                 if value is NOT_KEPT:
-                    return Value("object", "", "not kept", summary="given up to save memory")
+                    return Value("object", "", "not kept", summary=self._trace.given_up)
                 kind = kind_of(value)
                 shown: Kind = "unwritten" if kind == "unwritten" else "void" if kind == "void" else "object"
                 return Value(shown, "Object", cut(show(value), 40), long=_long(show(value)))

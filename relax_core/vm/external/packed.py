@@ -28,7 +28,8 @@ class Packed:
 
     `writes` are the positions of the arguments that it writes, negative ones counted from the end; `None` if it
     does not say, then every tensor that it can reach is compared before and after. A pure one writes nothing.
-    `takes_context` functions get the machine as first argument, and closures as values that it can invoke.
+    `takes_context` functions get the machine as first argument, and closures as values that it can invoke. One that
+    `is_repeatable` does the same whenever it is called again with the same arguments.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Packed:
     takes_context: bool = False
     summary: str = ""
     spec: PackedSpec | None = None
+    is_repeatable: bool = False
 
 
 def packed_of(spec: PackedSpec, function: Callable[[Given], Any]) -> Packed:
@@ -80,7 +82,7 @@ def _custom_copy(a: Array, out: Array) -> None:
 
 DEFAULT_PACKED: Mapping[str, Packed] = MappingProxyType(
     {
-        item.name: item
+        item.name: replace(item, is_repeatable=True)
         for item in (
             Packed("custom_add", _custom_add, is_pure=True, writes=(), summary="The sum of two tensors."),
             Packed(
@@ -126,7 +128,7 @@ class Registry:
         self, name: str, function: HostFunction, *, is_pure: bool = False, writes: tuple[int, ...] | None = None
     ) -> None:
         """Add or replace a function. `writes` are the positions of the arguments that it writes."""
-        self._add(Packed(name, function, is_pure, () if is_pure else writes))
+        self._add(Packed(name, function, is_pure, () if is_pure else writes, is_repeatable=is_pure))
 
     def register_schema(self, name: str, function: HostFunction, schema: str, *, is_pure: bool = False) -> None:
         """Add or replace a function with a schema, which says what it takes and what it writes.
@@ -135,7 +137,7 @@ class Registry:
             SchemaError: the text is no schema.
         """
         spec = replace(spec_of(schema), name=name, is_pure=is_pure)
-        self._add(Packed(name, _positional(function), is_pure, spec.writes, spec=spec))
+        self._add(Packed(name, _positional(function), is_pure, spec.writes, spec=spec, is_repeatable=is_pure))
 
     def _add(self, packed: Packed) -> None:
         self._added[packed.name] = packed

@@ -86,7 +86,7 @@ class StandIns:
             return Packed(name, stand_in)
         place = _CallSite.of(context, name, pc)
         if not isinstance(stand_in, RecordedResults):
-            return Packed(name, place.give_zeros, writes=place.written, takes_context=True)
+            return Packed(name, place.give_zeros, writes=place.written, takes_context=True, is_repeatable=True)
         result, writes = _recorded(stand_in, name, number), place.written
         if not writes and place.is_void and isinstance(result, np.ndarray):
             # A function that gives nothing changed its last tensor, which is what a recorder keeps of it.
@@ -98,7 +98,7 @@ class StandIns:
                 return _put(place, [given[at] for at in writes], result)
             return cast("Array", result).copy() if isinstance(result, np.ndarray) else result
 
-        return Packed(name, give, writes=writes, takes_context=True)
+        return Packed(name, give, writes=writes, takes_context=True, is_repeatable=True)
 
 
 def how_of(stand_in: StandIn) -> How:

@@ -7,7 +7,7 @@ process of RelaxScope does.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -86,7 +86,7 @@ def packed(name: str) -> Packed | None:
     found, spec = _operator(name), declaration(name)
     if found is None or spec is None:
         return None
-    return packed_of(spec, lambda given: _run(found, given))
+    return replace(packed_of(spec, lambda given: _run(found, given)), is_repeatable=True)
 
 
 def base_name(name: str) -> str | None:

@@ -103,6 +103,8 @@ class TimedMachine(Machine):
 
     def _reset(self) -> None:
         super()._reset()
+        # What functions gave is not kept: to copy it would take time of theirs.
+        self.host_results = None
         self.recorder = self._watch = _Stopwatch()
 
     def _start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:

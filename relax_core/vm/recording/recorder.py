@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.vm.objects.placed import PlacedArray
-from relax_core.vm.objects.values import NOT_KEPT, AdtValue, Array, Closure, Sentinel, Value, fields_of, root_of
+from relax_core.vm.objects.values import (
+    NOT_KEPT,
+    AdtValue,
+    Array,
+    Closure,
+    Sentinel,
+    Value,
+    arrays_in,
+    fields_of,
+    root_of,
+)
 
 NO_WRITE: Final = Sentinel("no write")
 _HEAVY: Final = (np.ndarray, PlacedArray, tuple, Closure)
@@ -69,13 +79,15 @@ class Undo:
 class MemoryLog:
     """The past of the memory that `root` owns; `uses` counts log entries.
 
-    `fresh` are the bytes to which nothing was written yet, all of them `fill`.
+    `fresh` are the bytes to which nothing was written yet, all of them `fill`. `first_kept` are those of an argument of
+    the run whose first content is never given up, so that the run can be made again.
     """
 
     root: Array
     fresh: Intervals = ()
     fill: int = 0
     uses: int = 0
+    first_kept: Intervals = ()
     undos: list[Undo] = field(default_factory=list["Undo"])
 
     def past(self, array: Array, event: int) -> Array | Sentinel | None:
@@ -143,6 +155,10 @@ class _Region:
                 self.is_fresh[place] = False
             case _:
                 self.is_lost = True
+
+
+_Entry: TypeAlias = tuple[str, int, Undo | None]
+"""What is kept, the oldest first: an `undo`, the `value` of the event of a number, or the arguments of a `frame`."""
 
 
 class UnreadLog(Protocol):
@@ -234,11 +250,13 @@ class Recorder:
     """
 
     __slots__ = (
+        "_given",
         "_holders",
         "_order",
         "_retained_limit",
         "frame_ids",
         "frames",
+        "has_given_up",
         "injections",
         "memories",
         "pcs",
@@ -255,12 +273,14 @@ class Recorder:
         self.frames: list[FrameRecord] = []
         self.memories: dict[int, MemoryLog] = {}
         self.injections: list[Injection] = []
-        self.retained_bytes = 0
+        self.retained_bytes: int = 0
+        self.has_given_up = False
         self.settle: Callable[[], None] = _nothing
         self.unread: Callable[[], UnreadLog | None] = _nothing
         self._retained_limit = retained_limit
         self._holders: dict[int, _Holder] = {}
-        self._order: deque[tuple[str, int, Undo | None]] = deque()
+        self._order: deque[_Entry] = deque()
+        self._given: frozenset[int] = frozenset()
 
     @property
     def next_event(self) -> int:
@@ -271,6 +291,13 @@ class Recorder:
     def retained_limit(self) -> int:
         """So many bytes of tensors are kept."""
         return self._retained_limit
+
+    def keep_first(self, args: tuple[Value, ...]) -> None:
+        """Keep what the arguments of the run hold at its start, whatever else is given up."""
+        arrays = list(arrays_in(*args))
+        for array in arrays:
+            self._memory(array).uses += 1
+        self._given = frozenset(id(root_of(array)) for array in arrays)
 
     def leave(self, number: int) -> None:
         """Record that the next event returns from a call."""
@@ -362,6 +389,9 @@ class Recorder:
         undo = Undo(self.next_event, start, stop, before)
         memory.undos.append(undo)
         self.retained_bytes += before.nbytes
+        if id(memory.root) in self._given and start < stop and not is_inside(start, stop, memory.first_kept):
+            memory.first_kept = with_interval(memory.first_kept, start, stop)
+            return
         self._order.append(("undo", 0, undo))
         self._shrink()
 
@@ -445,24 +475,29 @@ class Recorder:
 
     def _shrink(self) -> None:
         """Evict the oldest values until the rest fits the limit; the newest and arguments of open calls stay."""
-        held: list[tuple[str, int, Undo | None]] = []
+        held: list[_Entry] = []
         while self.retained_bytes > self._retained_limit and len(self._order) > 1:
-            what, number, undo = self._order.popleft()
-            if undo is not None:
-                self._give_up(undo)
-            elif what == "value":
-                self._release(self.values[number])
-                self.values[number] = NOT_KEPT
-            elif self.frames[number].leave < 0:
-                held.append((what, number, None))
+            entry = self._order.popleft()
+            what, number, _ = entry
+            if what == "frame" and self.frames[number].leave < 0:
+                held.append(entry)
             else:
-                frame = self.frames[number]
-                for item in frame.args:
-                    self._release(item)
-                frame.args = (NOT_KEPT,) * len(frame.args)
+                self._give_up(entry)
         self._order.extendleft(reversed(held))
 
-    def _give_up(self, undo: Undo) -> None:
-        if isinstance(undo.before, np.ndarray):
-            self.retained_bytes -= undo.before.nbytes
-        undo.before = NOT_KEPT
+    def _give_up(self, entry: _Entry) -> None:
+        """Give up what an entry of the log holds: what was overwritten, a value, or the arguments of a call."""
+        self.has_given_up = True
+        what, number, undo = entry
+        if undo is not None:
+            if isinstance(undo.before, np.ndarray):
+                self.retained_bytes -= undo.before.nbytes
+            undo.before = NOT_KEPT
+        elif what == "value":
+            self._release(self.values[number])
+            self.values[number] = NOT_KEPT
+        else:
+            frame = self.frames[number]
+            for item in frame.args:
+                self._release(item)
+            frame.args = (NOT_KEPT,) * len(frame.args)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register, ReturnInstruction
 from relax_core.diagnostics import Diagnostic
+from relax_core.vm.external.host_results import HostResult
 from relax_core.vm.external.stand_ins import StandInCall
 from relax_core.vm.objects.values import (
     UNWRITTEN,
@@ -30,6 +31,8 @@ from relax_core.vm.recording.recorder import NO_WRITE, FrameRecord, Injection, I
 from relax_core.vm.recording.written import WrittenBytes
 
 Outcome = Literal["returned", "error", "limit"]
+NEAR: Final = 300
+"""So many times before and behind one that is looked at are made again with it, since they are looked at next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,22 @@ class Intervened(Protocol):
         ...
 
 
+class PartsAgain(Protocol):
+    """What makes values again that were given up."""
+
+    def around(self, first: int, at: int, last: int) -> "Trace":
+        """Return the run with the values at time `at`, and those from `first` to `last` as far as they fit."""
+        ...
+
+
 class Trace:
     """A run. Time `t` is the moment before event `t`; `len(trace)` is the end.
 
-    `frames_at`, `value_at` and `registers_at` answer for any time: a tensor is shown as it was then, one that nothing
-    had been written to reads `Uninitialised`, a value that was given up to save memory reads `NOT_KEPT`. `written` is
-    what the run followed in the mode that finds what nothing wrote, `stand_ins` the calls that stand-ins answered,
-    `interventions` the calls that the host had skipped and the functions that it had replaced.
+    `frames_at`, `value_at` and `registers_at` answer for any time: a tensor is shown as it was then, one that
+    nothing had been written to reads `Uninitialised`, a value that was given up to save memory is made again, or
+    else reads `NOT_KEPT`, and `given_up` says why. What is raw is as it was recorded: `near` makes values again for
+    it. `written` is what the run followed in the mode that finds what nothing wrote, `stand_ins` the calls that
+    stand-ins answered, `interventions` the calls that the host had skipped and the functions that it had replaced.
     """
 
     def __init__(
@@ -101,6 +113,9 @@ class Trace:
         self.written = written
         self.stand_ins = stand_ins
         self.interventions = interventions
+        self.again: PartsAgain | None = None
+        self.host_results: tuple[HostResult, ...] = ()
+        self.given_up = "given up to save memory"
         self._recorder = recorder
         self._stop_frame, self._stop_pc = stop
 
@@ -123,6 +138,30 @@ class Trace:
     def is_read_by_parts(self) -> bool:
         """Whether values are decoded where somebody looks: then a tensor changes in the call that made it alone."""
         return self._unread is not None
+
+    def near(self, at: int, first: int | None = None, last: int | None = None) -> "Trace":
+        """Return the run with values at time `at` that were given up, and from `first` to `last` as far as they fit.
+
+        They are made by running the program again from the nearest state that is kept.
+
+        Raises:
+            RunError: VM008, it was cancelled.
+        """
+        if self.again is None or self._unread is not None or not self._settled.has_given_up:
+            return self
+        first = max(0, at - NEAR) if first is None else min(first, at)
+        last = min(len(self), at + NEAR) if last is None else max(last, at)
+        return self.again.around(first, at, last)
+
+    @property
+    def since(self) -> int:
+        """The time from which on values are there; before, they may be missing."""
+        return 0
+
+    @property
+    def until(self) -> int:
+        """The time until which values are there; behind it they may be missing."""
+        return len(self)
 
     @property
     def recorder(self) -> Recorder:
@@ -273,11 +312,13 @@ class Trace:
 
     def registers_at(self, at: int, frame: int) -> tuple[Value, ...]:
         """Return the values of a frame's registers at time `at`."""
-        return tuple(self.as_it_was(value, at) for value in self.raw_registers_at(at, frame))
+        near = self.near(at)
+        return tuple(near.as_it_was(value, at) for value in near.raw_registers_at(at, frame))
 
     def value_at(self, at: int, frame: int, register: int) -> Value:
         """Return the value of a register of a frame at time `at`, `UNWRITTEN` if it has none yet."""
-        return self.as_it_was(self.raw_registers_at(at, frame)[register], at)
+        near = self.near(at)
+        return near.as_it_was(near.raw_registers_at(at, frame)[register], at)
 
     def as_it_was(self, value: Value, at: int) -> Value:
         """Return `value` with every tensor in it as it was at time `at`."""

@@ -24,11 +24,17 @@ def times_written(trace: Trace, function: int, register: int) -> Ints:
 
     Times at which it has no value, since it was only allocated, are left out.
     """
-    changes = _by_memory(trace.memory_changes())
     times: set[int] = set()
-    for number, record in enumerate(trace.frames):
-        if record.function == function:
-            times.update(_in_frame(trace, number, register, changes))
+    start = 0
+    while start < len(trace):
+        # Values that were given up are made again by parts, of which each tells about its own times.
+        near = trace.near(start + 1, start, len(trace))
+        end = near.until
+        changes = _by_memory(near.memory_changes())
+        for number, record in enumerate(near.frames):
+            if record.function == function and record.enter < end and not 0 <= record.leave < start:
+                times.update(time for time in _in_frame(near, number, register, changes) if start < time <= end)
+        start = end
     return np.array(sorted(times), np.int64)
 
 

@@ -41,6 +41,8 @@ def _readings(trace: Trace, expression: str, times: list[int], is_cancelled: Cal
 
 def reading_at(trace: Trace, time: int, expression: str) -> Reading:
     """Evaluate an expression in the frame that runs at a time."""
+    # Whoever evaluates it at many times goes forwards.
+    trace = trace.near(time, time, len(trace))
     depth = len(trace.frames_at(time)) - 1
     if depth < 0:
         return Reading(time, "no frame is left", is_fault=True)
