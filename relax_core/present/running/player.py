@@ -78,16 +78,20 @@ class Player:
         first_near = self._first_near(stack)
         for place, state in enumerate(stack):
             entry = trace.executable.functions[state.function]
-            raw = [] if place < first_near else list(trace.raw_registers_at(at, state.frame))
+            line = int(trace.lines.line_of[state.pc]) if state.pc >= 0 else 0
+            shown = self._place_of_function[state.function]
+            if place < first_near:
+                self._push(_Live(state.frame, entry.name, []))
+                yield Frame(shown, state.pc, line, (), self._through(state.through))
+                continue
+            raw = list(trace.raw_registers_at(at, state.frame))
             live = _Live(state.frame, entry.name, [UNWRITTEN] * len(raw), [-1] * len(raw))
             self._push(live)
             is_older = state.depth < self._least_depth and len(raw) > _OLDER_REGISTERS
             near = self._near(state.frame, len(raw), _OLDER_WHOLE if is_older else _WHOLE)
             for register, item in enumerate(raw):
                 self._set(live, register, item, at, is_near=register in near)
-            line = int(trace.lines.line_of[state.pc]) if state.pc >= 0 else 0
-            place = self._place_of_function[state.function]
-            yield Frame(place, state.pc, line, tuple(live.shown), self._through(state.through))
+            yield Frame(shown, state.pc, line, tuple(live.shown), self._through(state.through))
 
     def _first_near(self, stack: tuple[FrameState, ...]) -> int:
         """Return the place of the first frame that comes with its registers."""

@@ -25,7 +25,9 @@ def tensor_model(
     )
     table = matrix(array, picked)
     part = table[row : row + side, column : column + side]
-    finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
+    is_finite = np.isfinite(array) if array.dtype.kind == "f" else None
+    is_whole = is_finite is None or bool(is_finite.all())
+    finite = array if is_finite is None or is_whole else array[is_finite]
     low, high = (finite.min(), finite.max()) if finite.size else (None, None)
     return Tensor(
         part.shape[0],
@@ -34,7 +36,7 @@ def tensor_model(
         _heats(np.real(part).ravel().tolist(), low, high),
         "" if low is None else number(low),
         "" if high is None else number(high),
-        int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0,
+        0 if is_whole else int(np.isnan(array).sum()),
         _cut_text(array, part, row, column, picked),
     )
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -24,9 +24,11 @@ from relax_core.vm.objects.values import (
     ShapeValue,
     Snapshot,
     StateValue,
+    StorageValue,
     Uninitialised,
     dtype_name,
     kind_of,
+    root_of,
     shape_text,
     show,
 )
@@ -38,6 +40,7 @@ from relax_core.vm.recording.trace import Trace
 _LONG_LIMIT = 4_000
 _FIELD_LIMIT = 200
 _DEPTH_LIMIT = 20
+_WITHOUT_MEMORY: Final = frozenset((int, bool, float, str, type(None), ShapeValue, StorageValue))
 SHOWN_LEVELS = _DEPTH_LIMIT + 1
 """So deep a change can be seen in what is shown of a value."""
 _FAR = "written long before this part of the run: step back to it to see it"
@@ -93,7 +96,11 @@ class Values:
 
     def _version(self, raw: Any, time: int) -> tuple[int, ...]:
         """Count for each tensor in `raw` the changes of its memory before `time`."""
-        return tuple(bisect_right(self._trace.changes_of(root), time - 1) for root in memories_near(raw, SHOWN_LEVELS))
+        # Most values are single ones, for which nothing has to be followed.
+        if type(raw) in _WITHOUT_MEMORY:
+            return ()
+        roots = (id(root_of(raw)),) if type(raw) is np.ndarray else memories_near(raw, SHOWN_LEVELS)
+        return tuple(bisect_right(self._trace.changes_of(root), time - 1) for root in roots)
 
     def _add(self, raw: Any, time: int, depth: int) -> int:
         return self._put(self._model(raw, time, depth))
@@ -197,9 +204,10 @@ class Values:
         return Value("closure", "Object", cut(short, 40), summary=f"closure, {count}", closure=model)
 
     def _tensor(self, array: "np.ndarray[Any, Any]", raw: Any) -> Value:
-        words = f"{shape_text(array.shape)} {dtype_text(str(array.dtype))}"
+        dtype = str(array.dtype)
+        words = f"{shape_text(array.shape)} {dtype_text(dtype)}"
         table = tensor_model(array)
-        parts = [str(array.dtype)]
+        parts = [dtype]
         if table.minimum:
             parts += [f"min {table.minimum}", f"max {table.maximum}"]
         if array.dtype.kind == "f":

@@ -39,6 +39,7 @@ _COLUMNS: Final = (
     "frame_ids",
     "frame_depths",
     "frame_functions",
+    "frame_parents",
     "frame_ends",
     "binding_starts",
     "depths",

@@ -45,10 +45,9 @@ def _lives(trace: Trace) -> tuple[Ints, Ints]:
     is_return = np.array([isinstance(item, ReturnInstruction) for item in instructions], np.bool_)[trace.pcs]
     frames, registers = trace.frame_ids.copy(), destinations[trace.pcs]
     enters, leaves = trace.frame_ends
-    parents = np.fromiter((frame.parent for frame in trace.frames), np.int64, len(trace.frames))
     returned = trace.frame_ids[is_return]
     registers[is_return] = np.where(enters[returned] >= 0, destinations[trace.pcs[enters[returned]]], _NO_REGISTER)
-    frames[is_return] = parents[returned]
+    frames[is_return] = trace.frame_parents[returned]
     writes = np.fromiter((value is not NO_WRITE for value in trace.recorder.values), np.bool_, len(trace))
     events = np.flatnonzero(writes & (registers >= 0) & (frames >= 0))
     events = events[np.lexsort((events, registers[events], frames[events]))]

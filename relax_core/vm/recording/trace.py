@@ -213,6 +213,11 @@ class Trace:
         return self._frame_column("function")
 
     @cached_property
+    def frame_parents(self) -> Ints:
+        """The frame that called each frame, -1 for none."""
+        return self._frame_column("parent")
+
+    @cached_property
     def frame_ends(self) -> tuple[Ints, Ints]:
         """The events that entered each frame and that left it, -1 for none."""
         return self._frame_column("enter"), self._frame_column("leave")
@@ -270,18 +275,26 @@ class Trace:
     def frames_at(self, at: int) -> tuple[FrameState, ...]:
         """Return the stack at time `at`, oldest first."""
         number, pc = self.frame_at(at), self.pc_at(at)
+        functions, depths, parents, enters = (
+            self.frame_functions,
+            self.frame_depths,
+            self.frame_parents,
+            self.frame_ends[0],
+        )
+        through_of = {-1: -1}
         found: list[FrameState] = []
         while number is not None and pc is not None and number >= 0:
-            record = self.frames[number]
-            found.append(FrameState(number, record.function, pc, record.depth, self._through(record)))
-            number = record.parent
-            pc = int(self.pcs[record.enter]) if record.enter >= 0 else -1
+            enter = int(enters[number])
+            caller_pc = int(self.pcs[enter]) if enter >= 0 else -1
+            if caller_pc not in through_of:
+                through_of[caller_pc] = self._through(caller_pc)
+            depth = int(depths[number])
+            found.append(FrameState(number, int(functions[number]), pc, depth, through_of[caller_pc]))
+            number, pc = int(parents[number]), caller_pc
         return tuple(reversed(found))
 
-    def _through(self, record: FrameRecord) -> int:
-        if record.enter < 0:
-            return -1
-        match self.executable.instructions[int(self.pcs[record.enter])]:
+    def _through(self, caller_pc: int) -> int:
+        match self.executable.instructions[caller_pc]:
             case CallInstruction(function=function, args=(_, Register(index=index), *_)) if (
                 self.executable.functions[function].name == "vm.builtin.invoke_closure"
             ):
@@ -436,7 +449,7 @@ class Trace:
         is_return = np.fromiter(
             (isinstance(item, ReturnInstruction) for item in self.executable.instructions), np.bool_
         )
-        parents = self._frame_column("parent")
+        parents = self.frame_parents
         targets = self.frame_ids.copy()
         returned = is_return[self.pcs] if len(self.pcs) else np.zeros(0, np.bool_)
         targets[returned] = parents[self.frame_ids[returned]]
