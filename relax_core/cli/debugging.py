@@ -55,13 +55,10 @@ from relax_core.engine.debug.tolerance import Closeness
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import (
-    Execute,
-    Failure,
-    Program,
-)
+from relax_core.engine.protocol import Execute, Failure, Program, RunOf
 from relax_core.engine.replies import Executed, Simulation
 from relax_core.jit.options import Mode
+from relax_core.present.drawings.still import run_svg
 from relax_core.present.running.run_models import Breakpoint
 
 _FIRST_VALUES = 10
@@ -77,7 +74,7 @@ _INPUT_HELP = (
     "safetensors, PNG, JPEG, or a text for a tensor of integers; the others are made up"
 )
 
-_WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs", "--simulate"])
+_WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs", "--simulate"], ["--outputs", "--svg"])
 """Options that go together, in the order of `_one_at_a_time`."""
 
 
@@ -104,6 +101,7 @@ def _run_command(command: Commands) -> None:
     run.add_argument("--stops", type=int, default=1, metavar="N", help="how many stops are printed; default: 1")
     run.add_argument("--dump", metavar="NPZ", help="where to write the value of every binding: FUNCTION.VARIABLE")
     run.add_argument("--trace", metavar="RXT", help="where to write the run with all its events, to be looked at later")
+    run.add_argument("--svg", metavar="SVG", help="where to draw the calls of the run over its time, and what ran")
     change_options(run)
     as_in_option(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
@@ -318,8 +316,21 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
             return failed(dumped)
         write_bytes(options.dump, dumped.archive)
         return _say_result(dumped.executed, options)
+    if options.svg and (told := _draw_run(engine, program, options.svg)):
+        return failed(told)
     ran = run_files.write_run(engine, program, options.trace) if options.trace else engine.request(Execute(program))
     return failed(ran) if isinstance(ran, Failure) else _say_result(ran, options)
+
+
+def _draw_run(engine: Engine, program: Program, path: str) -> Failure | None:
+    """Draw the calls of a run over its time and the lines that ran; the last window of a long run knows of them all."""
+    found = engine.request(RunOf(program))
+    if not isinstance(found, Failure) and found.total > len(found.events):
+        found = engine.request(RunOf(program, found.total))
+    if isinstance(found, Failure):
+        return found
+    write_bytes(path, run_svg(found).encode())
+    return None
 
 
 def _memory(engine: Engine, program: Program, options: argparse.Namespace) -> int:
@@ -349,7 +360,7 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--trace": bool(options.trace), "--outputs": options.outputs}
-    asked |= {"--simulate": options.simulate, "--chrome-trace": bool(options.chrome_trace)}
+    asked |= {"--simulate": options.simulate, "--chrome-trace": bool(options.chrome_trace), "--svg": bool(options.svg)}
     if options.machine and not options.simulate:
         raise UsageError("--machine is about what --simulate counts")
     if options.json and (stops or options.profile or options.chrome_trace):

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from relax_core.cli import opening
-from relax_core.cli.terminal import DIAGNOSED, Engine, UsageError, complain, failed, say
+from relax_core.cli.terminal import DIAGNOSED, Engine, UsageError, complain, failed, say, write_bytes
 from relax_core.engine.protocol import Failure, Program, Script, StructureOf
 from relax_core.engine.replies import Stages, StageText
+from relax_core.present.diffs.diff import diff_texts
 from relax_core.present.diffs.patch import patch_of
+from relax_core.present.drawings.still import diff_svg
 
 
 def stage_patches(reply: Stages, name: str) -> Iterator[tuple[StageText, str]]:
@@ -21,6 +23,8 @@ def print_diff(engine: Engine, options: argparse.Namespace) -> int:
     """Print the patch that makes one text of the other; the status is 1 if there is a difference."""
     if options.json and not options.structure:
         raise UsageError("--json is for --structure")
+    if options.svg and options.structure:
+        raise UsageError("--svg draws lines of two texts, and --structure compares no lines")
     programs = opening.program_at(options.before), opening.program_at(options.after)
     if options.structure:
         return _print_structure(engine, StructureOf(*programs), is_json=options.json)
@@ -30,12 +34,20 @@ def print_diff(engine: Engine, options: argparse.Namespace) -> int:
         if isinstance(text, Failure):
             return failed(text)
         texts.append(text)
-    patch = patch_of(*texts, *(program.name for program in programs))
+    before, after = programs
+    if options.svg:
+        draw(options.svg, (before.name, texts[0]), (after.name, texts[1]))
+    patch = patch_of(texts[0], texts[1], before.name, after.name)
     if not patch:
         complain("note: the texts are equal")
         return 0
     say(patch.removesuffix("\n"))
     return DIAGNOSED
+
+
+def draw(path: str, before: tuple[str, str], after: tuple[str, str]) -> None:
+    """Write the two texts, each behind its title, beside each other with what differs as SVG."""
+    write_bytes(path, diff_svg(diff_texts(*before, *after)).encode())
 
 
 def _print_structure(engine: Engine, asked: StructureOf, *, is_json: bool) -> int:

@@ -115,6 +115,7 @@ def _add_passes(command: Commands) -> None:
     )
     watch_option(opt)
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
+    opt.add_argument("--svg", metavar="SVG", help="where to draw what all passes changed in the text")
     part = opt.add_mutually_exclusive_group()
     part.add_argument("--diff", action="store_true", help="print what each pass changes in the text, as patches")
     part.add_argument("--list-rewrites", action="store_true", help="list the rewrites of the last pass, with numbers")
@@ -123,19 +124,7 @@ def _add_passes(command: Commands) -> None:
         "--without-rewrite", metavar="N", type=int, help="make all rewrites of the last pass but the N-th"
     )
 
-    diff = command("diff", "Print what makes the text of one module or stage that of another, as a patch.", _diff)
-    diff.add_argument("before", metavar="A", help=PATH_HELP)
-    likewise = "likewise; A and B may be stages of two pipelines, or two folders whose modules are compared by name"
-    diff.add_argument("after", metavar="B", help=likewise)
-    printed = "compare the modules as they are printed here, so that layout and comments do not count"
-    diff.add_argument("--printed", action="store_true", help=printed)
-    by_part = (
-        "compare the modules part by part in place of the lines: what was added, removed, renamed, moved or changed"
-    )
-    diff.add_argument("--structure", action="store_true", help=by_part)
-    objects = "with --structure: print one object; of two folders: one per module and line"
-    diff.add_argument("--json", action="store_true", help=objects)
-    _review_options(diff)
+    _diff_command(command)
 
     effects = command("effects", "Say which passes would change a module, and where their order matters.", _effects)
     effects.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -150,6 +139,23 @@ def _add_passes(command: Commands) -> None:
     costs.add_argument("--entry", default="", metavar="NAME", help="the function that is called; default: main")
     costs.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions; default: small ones")
     costs.add_argument("--json", action="store_true", help="print one object")
+
+
+def _diff_command(command: Commands) -> None:
+    diff = command("diff", "Print what makes the text of one module or stage that of another, as a patch.", _diff)
+    diff.add_argument("before", metavar="A", help=PATH_HELP)
+    likewise = "likewise; A and B may be stages of two pipelines, or two folders whose modules are compared by name"
+    diff.add_argument("after", metavar="B", help=likewise)
+    printed = "compare the modules as they are printed here, so that layout and comments do not count"
+    diff.add_argument("--printed", action="store_true", help=printed)
+    by_part = (
+        "compare the modules part by part in place of the lines: what was added, removed, renamed, moved or changed"
+    )
+    diff.add_argument("--structure", action="store_true", help=by_part)
+    diff.add_argument("--svg", metavar="SVG", help="where to draw the two texts beside each other; of two modules")
+    objects = "with --structure: print one object; of two folders: one per module and line"
+    diff.add_argument("--json", action="store_true", help=objects)
+    _review_options(diff)
 
 
 def _review_options(made: argparse.ArgumentParser) -> None:
@@ -304,6 +310,9 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
     if options.trace:
         write_bytes(options.trace, opening.trace_of_stages(reply, options.file))
     last = reply.stages[-1]
+    if options.svg:
+        first = reply.stages[0]
+        patches.draw(options.svg, (first.name, first.text), (last.name, last.text))
     if options.diff:
         return _print_patches(reply, program.name)
     if options.list_rewrites:
@@ -338,6 +347,8 @@ def _generated(engine: Engine, program: Program) -> int:
 
 
 def _diff(engine: Engine, options: argparse.Namespace) -> int:
+    if options.svg and options.markdown:
+        raise UsageError("--svg draws two texts, and --markdown tells what modules are")
     if options.markdown:
         return modules.print_changes(engine, options)
     if os.path.isdir(options.before) and opening.is_many((options.before,)) and opening.is_many((options.after,)):
