@@ -3,13 +3,14 @@
 import re
 from functools import partial
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 import streamlit as st
 
 from relax_core.engine.components.stepper import logged
 from relax_core.engine.protocol import CompareGraph, Failure, GraphOf, Open, PipelineOf, StageOf
-from relax_core.present.escape import literal
+from relax_core.present.drawings.still import diff_svg, run_svg
+from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Diff, Graph
 from views.embed.addresses import EmbeddedView, whole_address
 from views.embed.announcer.component import Wanted, announce
@@ -42,14 +43,23 @@ _BOX: Final = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _HEIGHT: Final = f"calc(100vh - {_FOOT}px)"
 
 
+class _Shown(NamedTuple):
+    """What a view is of, and the size that it wants."""
+
+    detail: str
+    wanted: Wanted
+    picture: str = ""
+    """The same as SVG; empty where the view offers that itself."""
+
+
 def _view() -> EmbeddedView:
     """Return the view that the address names, the graph if it names none."""
     named = state(FocusState).view
     return _VIEWS[_VIEWS.index(named)] if named in _VIEWS else _VIEWS[0]
 
 
-def _show_graph() -> tuple[str, Wanted] | Failure:
-    """Show the graph of the text, or at a stage what its pass changed; return what it is and the size it wants."""
+def _show_graph() -> _Shown | Failure:
+    """Show the graph of the text, or at a stage what its pass changed."""
     opened = opened_groups(FRAMED)
     if state(FocusState).stage > 0:
         pipeline = ask(PipelineOf(given_program()))
@@ -60,7 +70,7 @@ def _show_graph() -> tuple[str, Wanted] | Failure:
         if isinstance(reply, Failure):
             return reply
         _draw(reply, Head("Compare", side=shown_side(FRAMED), can_be_bare=True))
-        return pipeline.stages[stage].name, _wanted_by(reply)
+        return _Shown(pipeline.stages[stage].name, _wanted_by(reply))
     source = ask(Open(given_program()))
     if isinstance(source, Failure):
         return source
@@ -68,7 +78,7 @@ def _show_graph() -> tuple[str, Wanted] | Failure:
     drawn = graph_of(GraphOf(given_program(), function=function, opened=opened, is_bare=is_bare(FRAMED)))
     tabs = tuple((name, f"@{name}") for name in source.functions)
     _draw(drawn, Head(tabs=tabs, tab=function, can_be_bare=True))
-    return f"@{function}" if function else "", _wanted_by(drawn)
+    return _Shown(f"@{function}" if function else "", _wanted_by(drawn))
 
 
 def _draw(model: Graph, head: Head) -> None:
@@ -92,7 +102,7 @@ def _on_diff(action: DiffAction) -> None:
             pass
 
 
-def _show_diff() -> tuple[str, Wanted] | Failure:
+def _show_diff() -> _Shown | Failure:
     """Show what a pass did to the text, with the passes to go through."""
     pipeline = ask(PipelineOf(given_program()))
     if isinstance(pipeline, Failure):
@@ -110,7 +120,8 @@ def _show_diff() -> tuple[str, Wanted] | Failure:
         height=_HEIGHT,
         on_action=_on_diff,
     )
-    return pipeline.stages[stage].name, Wanted("diff", max(_LEAST, _FOOT + _HEAD + _LINE * _lines(found.diff)))
+    wanted = Wanted("diff", max(_LEAST, _FOOT + _HEAD + _LINE * _lines(found.diff)))
+    return _Shown(pipeline.stages[stage].name, wanted, diff_svg(found.diff))
 
 
 def _lines(shown: Diff) -> int:
@@ -125,7 +136,7 @@ def _on_step(action: StepperAction) -> None:
         select(view="stepper")
 
 
-def _show_stepper() -> tuple[str, Wanted] | Failure:
+def _show_stepper() -> _Shown | Failure:
     """Show a run step by step."""
     program = run_program()
     continue_as_asked(program)
@@ -144,14 +155,17 @@ def _show_stepper() -> tuple[str, Wanted] | Failure:
         height=_HEIGHT,
         on_action=_on_step,
     )
-    return "", Wanted("stepper", _STEPPER_HEIGHT, _STACKED_STEPPER)
+    return _Shown("", Wanted("stepper", _STEPPER_HEIGHT, _STACKED_STEPPER), run_svg(run))
 
 
-def _foot(view: EmbeddedView, detail: str) -> None:
-    """Say below the view what it is of, and lead to the app."""
+def _foot(view: EmbeddedView, detail: str, picture: str) -> None:
+    """Say below the view what it is of, offer it as a picture, and lead to the app."""
     name = state(ProgramState).sample.rpartition("/")[2]
+    file = f"{file_name(name.partition('.')[0] or view)}.svg"
     with st.container(horizontal=True, vertical_alignment="center", key="embed.foot"):
         st.caption(literal(f"{name} · {detail}" if detail else name))
+        if picture:
+            st.download_button("Picture", picture, file, key="embed.picture", on_click="ignore", type="tertiary")
         st.link_button("Open in RelaxScope ↗", whole_address(view), type="tertiary", width="content")
 
 
@@ -170,5 +184,5 @@ with page(takes_lesson=False):
         show_failure(shown)
         announce(Wanted(chosen, _LEAST), key="embed.announcer")
     else:
-        _foot(chosen, shown[0])
-        announce(shown[1], key="embed.announcer")
+        _foot(chosen, shown.detail, shown.picture)
+        announce(shown.wanted, key="embed.announcer")
