@@ -5,7 +5,8 @@ import { test } from "node:test";
 import type { Diff, DiffSide } from "#generated/models";
 import { manyParameters, parametersWords } from "#shared/signature";
 import { type FoldKey, foldOf, itemsOf, keyOf, placeAt, placeOf, rangesOf } from "../../../views/widgets/diff/items";
-import { shownRows, tokensBetween, wrapped } from "../../../views/widgets/diff/wrap";
+import { shownRows, wrapped } from "../../../views/widgets/diff/wrap";
+import { tokensBetween } from "../../../views/widgets/shared/code";
 
 const side = (number: number, text: string): DiffSide => [number, "unchanged", text, `n${number}`, []];
 

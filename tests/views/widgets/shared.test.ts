@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cut } from "#shared/code";
+import { cut, partsOf, widthOf } from "#shared/code";
 import { placesOf } from "#shared/find";
 import { isElsewhere } from "#shared/page";
 import { isNear, wantedRows } from "#shared/rows";
@@ -22,6 +22,20 @@ test("a mark may begin and end inside a token", () => {
   ]);
 });
 
+test("a long line comes in parts, and a mark at a border is cut there", () => {
+  assert.deepEqual(partsOf(500, [[3, 7, "hit"]]), [[0, 500, [[3, 7, "hit"]]]]);
+  assert.deepEqual(partsOf(600, [[245, 255, "hit"]]), [
+    [0, 250, [[245, 250, "hit"]]],
+    [250, 500, [[0, 5, "hit"]]],
+    [500, 600, []],
+  ]);
+});
+
+test("characters of East Asia take two columns", () => {
+  assert.equal(widthOf("x = 1  # é"), 10);
+  assert.equal(widthOf("# 重み"), 6);
+});
+
 test("columns count code points, offsets UTF-16 units", () => {
   const text = "a😀b";
   assert.equal(unitOf(text, 3), 3);
@@ -31,11 +45,11 @@ test("columns count code points, offsets UTF-16 units", () => {
 });
 
 test("rows around the visible ones are wanted, and a small scroll changes nothing", () => {
-  assert.deepEqual(wantedRows(0, 380, 5000), [0, 100]);
+  assert.deepEqual(wantedRows(0, 380, 5000), [0, 60]);
   const [first, last] = wantedRows(19 * 1000, 380, 5000);
-  assert.deepEqual([first, last], [920, 1100]);
-  assert.ok(isNear([920, 1100], [930, 1110], 5000));
-  assert.ok(!isNear([920, 1100], [960, 1140], 5000));
+  assert.deepEqual([first, last], [960, 1060]);
+  assert.ok(isNear([960, 1060], [970, 1070], 5000));
+  assert.ok(!isNear([960, 1060], [1000, 1100], 5000));
   assert.ok(!isNear([10, 200], [0, 190], 5000));
   assert.deepEqual(wantedRows(0, 380, 10), [0, 10]);
 });

@@ -241,8 +241,8 @@ test("of a long frame the registers around the one written last are shown", () =
   times[300] = 9;
   const registers: number[] = [];
   registers[300] = 1;
-  assert.deepEqual(shownPart(shown, { ...base, registers, times }, 60), [260, 320]);
-  assert.deepEqual(shownPart(shown, { ...base, registers, times }, 200), [120, 320]);
+  assert.deepEqual(shownPart(shown, { ...base, registers, times }, 60), [248, 308]);
+  assert.deepEqual(shownPart(shown, { ...base, registers, times }, 200), [108, 308]);
   assert.deepEqual(shownPart(shown.slice(0, 5), { ...base, registers: [], times: [] }, 60), [0, 5]);
 });
 

@@ -1,7 +1,7 @@
 // The two texts side by side: their rows are made as they come into sight.
 
 import type { Diff, DiffSide } from "#generated/models";
-import { cut, markedSpans, type Piece, type Span } from "#shared/code";
+import { cut, markedSpans, type Piece, type Span, tokensBetween } from "#shared/code";
 import { type Child, el } from "#shared/dom";
 import { Find } from "#shared/find";
 import { Tokens } from "#shared/grammar";
@@ -20,7 +20,7 @@ import {
   rangesOf,
   textOfSide,
 } from "./items";
-import { columnsIn, tokensBetween } from "./wrap";
+import { columnsIn } from "./wrap";
 
 /** Which side: an index of a row of the model. */
 type Which = 0 | 1;

@@ -1,6 +1,5 @@
 // Long lines on several rows: where a line breaks, and the tokens of a part of it.
 
-import type { Piece } from "#shared/code";
 import { el } from "#shared/dom";
 
 const HANG = 4;
@@ -62,18 +61,6 @@ export function shownRows(count: number, sides: readonly WrappedSide[], isOpen: 
 function isMarked([differing, parts]: WrappedSide, row: number): boolean {
   const part = parts[row];
   return part !== undefined && differing.some(([from, to]) => from < part[1] && to > part[0]);
-}
-
-/** The tokens of a part of a line. */
-export function tokensBetween(tokens: readonly Piece[], from: number, to: number): readonly Piece[] {
-  const out: Piece[] = [];
-  let at = 0;
-  for (const [text, syntax, highlight = false] of tokens) {
-    const piece = text.slice(Math.max(0, from - at), Math.max(0, to - at));
-    if (piece) out.push([piece, syntax, highlight]);
-    at += text.length;
-  }
-  return out;
 }
 
 /** How many characters of code fit into so many pixels. */

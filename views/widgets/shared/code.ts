@@ -43,3 +43,50 @@ export function markedSpans(tokens: readonly Piece[], marks: readonly Span[]): C
     look ? el("span", { class: look }, tokenSpan(piece)) : tokenSpan(piece),
   );
 }
+
+/** The tokens of a part of a line. */
+export function tokensBetween(tokens: readonly Piece[], from: number, to: number): readonly Piece[] {
+  const out: Piece[] = [];
+  let at = 0;
+  for (const [text, syntax, highlight = false] of tokens) {
+    const piece = text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    if (piece) out.push([piece, syntax, highlight]);
+    at += text.length;
+  }
+  return out;
+}
+
+/** How wide a text is in a font of one width, in which characters of East Asia and emoji take two columns. */
+export function widthOf(text: string): number {
+  return text.length + (text.match(/[\u1100-\u{10ffff}]/gu)?.length ?? 0);
+}
+
+// Of a longer line the parts that are out of sight are neither laid out nor painted.
+const PART_LENGTH = 250;
+
+/** A line from one column to another, with the marks in it, counted from its start. */
+export type Part = readonly [from: number, to: number, marks: readonly Span[]];
+
+/** The parts of a line of so many characters: all of it, or pieces of one length of a long one. */
+export function partsOf(length: number, marks: readonly Span[]): readonly Part[] {
+  if (length <= 2 * PART_LENGTH) return [[0, length, marks]];
+  return Array.from({ length: Math.ceil(length / PART_LENGTH) }, (_, part) => {
+    const [from, to] = [part * PART_LENGTH, Math.min(length, (part + 1) * PART_LENGTH)];
+    const inside = marks.filter(([first, last]) => first < to && last > from);
+    return [
+      from,
+      to,
+      inside.map(([first, last, look]) => [Math.max(from, first) - from, Math.min(to, last) - from, look]),
+    ];
+  });
+}
+
+/** The spans of a line that does not wrap; a long one, such as a signature of hundreds of weights, comes in parts. */
+export function lineSpans(tokens: readonly Piece[], marks: readonly Span[]): Child[] {
+  const parts = partsOf(textOf(tokens).length, marks);
+  if (parts.length === 1) return markedSpans(tokens, marks);
+  return parts.map(([from, to, own]) => {
+    const style = { containIntrinsicWidth: `${to - from}ch` };
+    return el("span", { class: "part", style }, markedSpans(tokensBetween(tokens, from, to), own));
+  });
+}

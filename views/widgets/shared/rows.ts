@@ -2,8 +2,8 @@
 
 export const ROW_HEIGHT = 19;
 // So many rows are there above and below the visible ones, and by so many the middle may be off.
-const ROWS_AROUND = 80;
-const ROWS_SLACK = 30;
+const ROWS_AROUND = 40;
+const ROWS_SLACK = 20;
 
 /** Rows from the first to before the last. */
 export type Window = readonly [first: number, last: number];

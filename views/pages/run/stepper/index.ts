@@ -281,6 +281,8 @@ class Stepper {
     window.dispatchEvent(new CustomEvent("relaxscope:time", { detail: { at, line, pc } }));
     const name = top ? run.functions[top.function]?.name : "";
     this.where.textContent = stepping.isOver || !top ? "at the end" : `before ${top.pc} in @${name}`;
+    // Last, for to scroll is to lay out what has changed.
+    if (top) this.reveal(top);
   }
 
   private markLines(stepping: Stepping, frames: readonly FrameState[]): void {
@@ -295,8 +297,6 @@ class Stepper {
       isDone: (pc) => state.wasPcExecuted(pc, at),
       chipOf: () => null,
     });
-    const top = frames.at(-1);
-    if (top) this.reveal(top);
   }
 
   private reveal(frame: FrameState): void {

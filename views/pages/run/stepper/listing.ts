@@ -1,7 +1,7 @@
 // The two listings: rows are made as they come into sight, and marks are put on those that are there.
 
 import type { Breakpoint, HeatMark } from "#generated/models";
-import { markedSpans, type Piece, type Span, textOf } from "#shared/code";
+import { lineSpans, type Piece, type Span, textOf, widthOf } from "#shared/code";
 import { el, replace } from "#shared/dom";
 import { stripe } from "#shared/heat";
 import { Rows } from "#shared/rows";
@@ -49,6 +49,8 @@ interface Entry {
   shown: string;
 }
 
+// Room for the value behind the longest line: a row is as wide as the list says, whatever it holds.
+const CHIP_COLUMNS = 60;
 const NOTHING: Marks = { marks: new Map(), isDone: () => false, chipOf: () => null };
 
 export class Listing {
@@ -91,7 +93,7 @@ export class Listing {
     });
     this.rows.set(
       lines.length,
-      this.texts.reduce((longest, text) => Math.max(longest, text.length), 0),
+      this.texts.reduce((longest, text) => Math.max(longest, widthOf(text)), 0) + CHIP_COLUMNS,
     );
   }
 
@@ -111,7 +113,7 @@ export class Listing {
   private rowOf(index: number): HTMLElement {
     const line = this.lines[index];
     const left = el("span", { class: "g" });
-    const spans = line ? markedSpans(line.tokens, this.found(this.texts[index] ?? "")) : "";
+    const spans = line ? lineSpans(line.tokens, this.found(this.texts[index] ?? "")) : "";
     const text = el("span", { class: "t" }, spans);
     const row = el("div", { class: `ln${line?.isDim ? " dim" : ""}` }, left, text);
     if (!line || line.key < 0) return row;

@@ -32,16 +32,17 @@ interface Row {
 }
 
 interface Kept {
-  readonly look: string;
+  /** What the rows tell; whether it is new or chosen is put on them later. */
+  readonly content: string;
   readonly rows: readonly HTMLElement[];
 }
 
 export const FRAMES_SHOWN = 8;
 // Of a frame with more registers those around the one written last are shown, so that a step stays a step: a table is
 // laid out as a whole. Others are shown when they are asked for, so many at a time.
-const REGISTERS_SHOWN = 60;
+const REGISTERS_SHOWN = 30;
 const REGISTERS_MORE = 200;
-const REGISTERS_AHEAD = 20;
+const REGISTERS_AHEAD = 8;
 
 /** The key of a register of the frame at a depth. */
 export function registerKey(depth: number, index: number): string {
@@ -181,18 +182,12 @@ export class Registers {
   private rowsOf(run: Run, row: Row, options: Options, used: Map<string, Kept>): readonly HTMLElement[] {
     const { frame, index, depth } = row;
     const key = registerKey(depth, index);
-    const isNew = isNewIn(run, row, options);
-    const look = JSON.stringify([
-      frame.function,
-      frame.registers[index],
-      isNew,
-      isNew && options.isFlashing,
-      options.chosen === key,
-      frame.notes[index],
-    ]);
+    const content = JSON.stringify([frame.function, frame.registers[index], frame.notes[index]]);
     const known = this.kept.get(key);
-    const entry = known?.look === look ? known : { look, rows: makeRows(run, row, options) };
+    const entry = known?.content === content ? known : { content, rows: makeRows(run, row, options) };
     used.set(key, entry);
+    const [made] = entry.rows;
+    if (made) dress(made, isNewIn(run, row, options), options.isFlashing, options.chosen === key);
     return entry.rows;
   }
 }
@@ -235,22 +230,28 @@ function makeRows(run: Run, row: Row, options: Options): readonly HTMLElement[] 
   const value = valueIn(run, frame, index);
   const kind = value?.kind ?? "unwritten";
   const key = registerKey(depth, index);
-  const isNew = isNewIn(run, row, options);
-  const look = (isNew && options.isFlashing ? "flash " : "") + (options.chosen === key ? "on" : "");
   const name = value ? "m" : "m muted";
   const place = value?.category ? [" ", symbol(value.category, value.device)] : "";
   const short = value ? frame.notes[index] || value.short : "not yet written";
   const made = el(
     "tr",
-    { class: look, data: { register: key, focus: `register${key}`, kind } },
+    { data: { register: key, focus: `register${key}`, kind } },
     el("td", { class: "kind" }, badge(kind)),
     el("td", { class: name }, register.name),
     el("td", { class: name }, register.variable),
     el("td", { class: name }, value ? value.type : register.type, place),
-    el("td", { class: value ? "m sub" : "muted" }, short, isNew ? el("span", { class: "chip added new" }, "new") : ""),
+    el("td", { class: value ? "m sub" : "muted" }, short),
   );
   pickable(made, () => options.onChoose(key));
   return value?.closure ? [made, closureRow(run, value.closure, options)] : [made];
+}
+
+function dress(row: HTMLElement, isNew: boolean, isFlashing: boolean, isChosen: boolean): void {
+  const look = `${isNew && isFlashing ? "flash" : ""}${isChosen ? " on" : ""}`;
+  if (row.className !== look) row.className = look;
+  const chip = row.querySelector(".chip.new");
+  if (isNew && !chip) row.lastElementChild?.append(el("span", { class: "chip added new" }, "new"));
+  if (!isNew) chip?.remove();
 }
 
 function closureRow(run: Run, closure: Closure, options: Options): HTMLElement {

@@ -1,5 +1,5 @@
 // RelaxScope, component editor: built by tools/build_static.py.
-// Sources: 158a4dab9736c109afde
+// Sources: bf8264c621be37bffaaa
 /*
 @codemirror/autocomplete 6.20.4
 
@@ -408,6 +408,7 @@ td.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;fo
 tr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}
 tr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}
 .lines>.ln{height:19px}
+.ln .part{display:inline-block;height:19px;vertical-align:top;content-visibility:auto;contain-intrinsic-height:19px}
 .finder{flex:none;gap:6px}
 .finder[hidden]{display:none}
 .find{width:92px;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text);font-weight:400}
