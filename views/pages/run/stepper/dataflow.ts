@@ -12,20 +12,15 @@ import heatStyle from "../../../widgets/shared/heat.css";
 
 export class Dataflow {
   private readonly root = el("div", { class: "root" });
-  private readonly pane: GraphPane;
+  private pane: GraphPane | undefined;
   private shown: GraphShown | null = null;
   private selected: string | undefined;
   private line = 0;
 
-  constructor(box: HTMLElement, tell: Tell<GraphAction>) {
-    // The styles of the graph have names that those of the stepper have too.
-    const tree = box.attachShadow({ mode: "open" });
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(`${THEME_CSS}\n${baseCss}\n${heatStyle}\n${graphStyle}\n.root{height:100%;border:0}`);
-    tree.adoptedStyleSheets = [sheet];
-    tree.append(this.root);
-    this.pane = new GraphPane(this.root, tell);
-  }
+  constructor(
+    private readonly box: HTMLElement,
+    private readonly tell: Tell<GraphAction>,
+  ) {}
 
   /** Whether a key is the graph's, which has the focus, though it means something while stepping too. */
   keeps(event: KeyboardEvent): boolean {
@@ -36,6 +31,7 @@ export class Dataflow {
     const before = this.shown;
     this.shown = next;
     if (!next) return;
+    this.pane ??= this.open();
     // The same picture stays as it was moved.
     if (JSON.stringify(next.graph) !== JSON.stringify(before?.graph)) this.pane.setModel(next.graph, next.view);
     const isNew = next.selected !== this.selected;
@@ -44,10 +40,21 @@ export class Dataflow {
     this.pane.setProps(view, (name) => (isNew && name === "node" ? (next.selected as never) : undefined));
   }
 
+  // Made when it is first looked at: a notebook has no such tab, and many runs are never drawn.
+  private open(): GraphPane {
+    // The styles of the graph have names that those of the stepper have too.
+    const tree = this.box.attachShadow({ mode: "open" });
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`${THEME_CSS}\n${baseCss}\n${heatStyle}\n${graphStyle}\n.root{height:100%;border:0}`);
+    tree.adoptedStyleSheets = [sheet];
+    tree.append(this.root);
+    return new GraphPane(this.root, this.tell);
+  }
+
   /** Marks what a line computes, which is about to run. */
   setLine(line: number): void {
     this.line = line;
-    if (this.shown) this.pane.setCurrent(nodeAt(this.shown.graph, line));
+    if (this.shown) this.pane?.setCurrent(nodeAt(this.shown.graph, line));
   }
 }
 
