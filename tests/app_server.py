@@ -17,24 +17,24 @@ START_SECONDS = 60
 
 
 @contextmanager
-def serve(cwd: Path, app: Path = APP, python: str = sys.executable, *, base: str = "") -> Generator[str]:
+def serve(cwd: Path, app: Path = APP, python: str = sys.executable, *, base: str = "", port: int = 0) -> Generator[str]:
     """Run `streamlit run APP` with the working directory `cwd`; give the address once it answers, stop it at the end.
 
     `cwd` is also the home directory of the server, so that no setting of the user who runs the tests has a say. The
-    pages are below the path `base`.
+    pages are below the path `base`; without a `port` it gets a free one.
 
     Raises:
         RuntimeError: the server ended or did not answer in time; the message holds what it printed.
     """
     below = ("--server.baseUrlPath", base) if base else ()
-    with serve_by((python, "-m", "streamlit", "run", str(app), *below, "--server.port"), cwd, base) as url:
+    with serve_by((python, "-m", "streamlit", "run", str(app), *below, "--server.port"), cwd, base, port) as url:
         yield url
 
 
 @contextmanager
-def serve_by(command: tuple[str, ...], cwd: Path, base: str = "") -> Generator[str]:
+def serve_by(command: tuple[str, ...], cwd: Path, base: str = "", port: int = 0) -> Generator[str]:
     """Run a command that starts the app and takes a port as its last argument; see `serve`."""
-    port = _free_port()
+    port = port or _free_port()
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("STREAMLIT_")}
     log = cwd / "server.log"
     with log.open("wb") as output:
