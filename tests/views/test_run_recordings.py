@@ -1,5 +1,6 @@
 """Runs as files on the Run page: saved, opened again and shown as they were, without being run."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,14 @@ def test_a_run_is_saved_and_opened_again(page: Page, app_url: str) -> None:
     expect(page.get_by_role("button", name="Run again")).to_be_disabled()
     page.get_by_role("button", name="Over").click()
     page.wait_for_url("**time=*")
+    page.get_by_role("button", name="Run the program here").click()
+    expect(page.get_by_role("button", name="Run again")).to_be_enabled()
+    rest(page)
+    page.locator("table.registers tr[data-kind^=tensor]").first.click()
+    page.get_by_role("button", name="View", exact=True).click()
+    viewer = page.get_by_role("region", name="Tensor", exact=True)
+    viewer.get_by_label("Compare with", exact=True).select_option("file")
+    expect(viewer).to_contain_text(re.compile(r"the recorded run, at its time 3\s*0 of 3 elements differ"))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import io
 import re
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -9,12 +10,19 @@ from playwright.sync_api import Page, expect
 
 from relax_core.engine.components.stepper import TensorAsked
 from relax_core.engine.programs.program import ChangeAt
-from tests.browser import Mode, OpenPage
+from tests.browser import Mode, OpenPage, rest
 from tests.views.pages import assert_accessible, opened, sent_to
 from views.pages.run.tensor import read, written
+from views.state.address import to_address
 from views.state.selection import screen
 
 SLICED = "prim/packed_softmax_axes.py"
+LARGE = """
+@R.function
+def main(x: R.Tensor((1,), "int8")):
+    y = R.broadcast_to(x, (10000, 10000))
+    return y
+"""
 
 
 @pytest.mark.parametrize(
@@ -101,6 +109,24 @@ def test_slices_and_windows_move(open_page: OpenPage, app_url: str, mode: Mode, 
     viewer.get_by_label("Axis of the rows").select_option("0")
     expect(viewer.get_by_label("Index in axis 0")).to_have_count(0)
     assert_accessible(page, width)
+
+
+@pytest.mark.browser
+def test_of_a_hundred_million_elements_the_page_gets_a_sample_that_it_tells_of(page: Page, app_url: str) -> None:
+    sizes: list[int] = []
+
+    def note(content: bytes | str) -> None:
+        sizes.append(len(content))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", note))
+    shown = screen(text=LARGE, time=6, tab="tensor", tensor="0;;;0,0;-1;value;;y")
+    page.goto(f"{app_url}/run?{urlencode(to_address(shown))}")
+    viewer = page.get_by_role("region", name="Tensor", exact=True)
+    expect(viewer).to_contain_text("(10000, 10000) int8")
+    expect(viewer).to_contain_text("Statistics look at one in 12 of the 100,000,000 elements")
+    expect(viewer).to_contain_text("The map shows one in 3 rows and columns")
+    rest(page)
+    assert 0 < sum(sizes) < 2_000_000
 
 
 @pytest.mark.browser
