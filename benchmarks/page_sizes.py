@@ -198,9 +198,10 @@ def _run(watch: Watch, page: Page) -> None:
     at = Shown("run-stepper", "it.dataset.at", "it.querySelector('.source .ln.cur')")
     for _ in range(STEPS):
         watch.act(lambda: page.keyboard.press("n"), {STEP: at})
-    strip = page.locator(".st-key-run-stepper .strip")
-    width = strip.evaluate("strip => strip.clientWidth")
-    watch.act(lambda: strip.click(position={"x": width * 0.7, "y": 4}), {"Run: seek": at})
+    # A click on the calls above it would enlarge one of them.
+    clock = page.locator(".st-key-run-stepper .clock")
+    width = clock.evaluate("clock => clock.clientWidth")
+    watch.act(lambda: clock.click(position={"x": width * 0.7, "y": 4}), {"Run: seek": at})
 
 
 def _stay(_watch: Watch, _page: Page) -> None:
