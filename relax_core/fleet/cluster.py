@@ -9,7 +9,7 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
@@ -85,11 +85,7 @@ class _Link:
         Raises:
             _LostError: the scheduler does not answer, or is another one.
         """
-        try:
-            count = sum(self.client.nthreads().values())
-            name = str(self.client.scheduler_info().get("id"))
-        except (OSError, RuntimeError) as error:
-            raise _LostError(str(error)) from None
+        name, count = _scheduler_of(self.client)
         if name != self.scheduler or self.client.status != "running":
             raise _LostError("the scheduler was started again")
         return count
@@ -136,10 +132,11 @@ class ClusterFleet:
             try:
                 with self._connected(version) as client:
                     # Each thread gets several, so that all have work to the end.
-                    size = len(left) // (_IN_FLIGHT * max(sum(client.nthreads().values()), 1))
+                    name, thread_count = _scheduler_of(client)
+                    size = len(left) // (_IN_FLIGHT * max(thread_count, 1))
                     size = max(min(size, self._batch_size), 1)
                     parts = deque(batches(tuple(left.values()), size, version, self._attempts))
-                    link = _Link(client, str(client.scheduler_info().get("id")), parts, attempts)
+                    link = _Link(client, name, parts, attempts)
                     for done in self._flown(link):
                         # A batch that was sent twice may come back twice.
                         if left.pop(done.key, None) is not None:
@@ -199,11 +196,11 @@ class ClusterFleet:
         client = cast("_Client", made)
         try:
             self._refuse_workers(client, version)
-            count = sum(client.nthreads().values())
+            _, count = _scheduler_of(client)
             self._words = f"{plural(count, 'thread')} of the cluster at {self._address}"
             yield client
         finally:
-            client.close()
+            _close(client)
 
     def _refuse_workers(self, client: _Client, version: str) -> None:
         """See that a worker takes a task, which lets a cluster grow that has none, and that all have our version."""
@@ -236,6 +233,24 @@ class ClusterFleet:
             f"{name} of {self._address} has another version: its results could not be compared\n"
             f"there: {other}\nhere:  {version}\nhint: install the same version where the workers run"
         )
+
+
+def _scheduler_of(client: _Client) -> tuple[str, int]:
+    """Return the name that the scheduler gave itself, and how many threads its workers have.
+
+    Raises:
+        _LostError: the scheduler does not answer.
+    """
+    try:
+        return str(client.scheduler_info().get("id")), sum(client.nthreads().values())
+    except (OSError, RuntimeError) as error:
+        raise _LostError(str(error)) from None
+
+
+def _close(client: _Client) -> None:
+    """Leave the scheduler; one that was lost may be looked for at this moment, and that attempt fails on its own."""
+    with suppress(OSError, RuntimeError):
+        client.close()
 
 
 def _value(future: _Future) -> bytes:

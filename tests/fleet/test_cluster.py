@@ -1,7 +1,9 @@
 """A fleet on a Dask cluster: nothing is lost and nothing comes twice, whatever part of the cluster is lost."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import distributed
 import pytest
 
 from benchmarks.dask_cluster import DaskCluster
@@ -57,6 +59,21 @@ def test_the_results_are_those_of_one_process_though_a_worker_and_the_scheduler_
     assert sorted(keys) == sorted(item.key for item in TASKS)
     assert found == {done.key: done.result.without_time for done in SessionFleet().results(TASKS)}
     assert {item.outcome for item in found.values()} == {"passed", "failed"}
+
+
+def test_a_client_that_fails_while_it_is_closed_ends_nothing(
+    started: DaskCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It does so where the scheduler was lost and is being looked for: the connections are closed under the search.
+    close: Any = getattr(distributed.Client, "close")  # noqa: B009  its signature has no types
+
+    def failing(client: distributed.Client) -> None:
+        close(client)
+        raise RuntimeError("ConnectionPool is closed")
+
+    monkeypatch.setattr(distributed.Client, "close", failing)
+    found = [done.key for done in cluster.ClusterFleet(started.address).results(TASKS[:2])]
+    assert sorted(found) == sorted(item.key for item in TASKS[:2])
 
 
 def test_a_worker_of_another_version_is_refused_when_it_answers(
