@@ -1,6 +1,7 @@
 """The page of a frame: `embed?view=graph`, `diff` or `stepper`, and what else an address of the app says."""
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
@@ -48,8 +49,8 @@ class _Shown(NamedTuple):
 
     detail: str
     wanted: Wanted
-    picture: str = ""
-    """The same as SVG; empty where the view offers that itself."""
+    draw: Callable[[], str] | None = None
+    """Draws the same as SVG; none where the view offers that itself."""
 
 
 def _view() -> EmbeddedView:
@@ -121,7 +122,7 @@ def _show_diff() -> _Shown | Failure:
         on_action=_on_diff,
     )
     wanted = Wanted("diff", max(_LEAST, _FOOT + _HEAD + _LINE * _lines(found.diff)))
-    return _Shown(pipeline.stages[stage].name, wanted, diff_svg(found.diff))
+    return _Shown(pipeline.stages[stage].name, wanted, partial(diff_svg, found.diff))
 
 
 def _lines(shown: Diff) -> int:
@@ -155,17 +156,17 @@ def _show_stepper() -> _Shown | Failure:
         height=_HEIGHT,
         on_action=_on_step,
     )
-    return _Shown("", Wanted("stepper", _STEPPER_HEIGHT, _STACKED_STEPPER), run_svg(run))
+    return _Shown("", Wanted("stepper", _STEPPER_HEIGHT, _STACKED_STEPPER), partial(run_svg, run))
 
 
-def _foot(view: EmbeddedView, detail: str, picture: str) -> None:
+def _foot(view: EmbeddedView, detail: str, draw: Callable[[], str] | None) -> None:
     """Say below the view what it is of, offer it as a picture, and lead to the app."""
     name = state(ProgramState).sample.rpartition("/")[2]
     file = f"{file_name(name.partition('.')[0] or view)}.svg"
     with st.container(horizontal=True, vertical_alignment="center", key="embed.foot"):
         st.caption(literal(f"{name} · {detail}" if detail else name))
-        if picture:
-            st.download_button("Picture", picture, file, key="embed.picture", on_click="ignore", type="tertiary")
+        if draw is not None:
+            st.download_button("Picture", draw, file, key="embed.picture", on_click="ignore", type="tertiary")
         st.link_button("Open in RelaxScope ↗", whole_address(view), type="tertiary", width="content")
 
 
@@ -184,5 +185,5 @@ with page(takes_lesson=False):
         show_failure(shown)
         announce(Wanted(chosen, _LEAST), key="embed.announcer")
     else:
-        _foot(chosen, shown.detail, shown.picture)
+        _foot(chosen, shown.detail, shown.draw)
         announce(shown.wanted, key="embed.announcer")

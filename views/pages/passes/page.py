@@ -217,7 +217,7 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
             st.download_button("Patch", view.patch, file, key="passes.patch", on_click="ignore", help=_PATCH)
             drawn = f"{stem}.{file_name(name)}.svg"
             st.download_button(
-                "Picture", diff_svg(view.diff), drawn, key="passes.picture", on_click="ignore", help=_DRAWN
+                "Picture", partial(diff_svg, view.diff), drawn, key="passes.picture", on_click="ignore", help=_DRAWN
             )
         st.download_button("Passes as CSV", stages, f"{stem}.passes.csv", key="passes.csv", on_click="ignore")
 

@@ -98,9 +98,12 @@ def _memory() -> MemoryView | None:
     return None if isinstance(reply, Failure) else reply
 
 
-def _show(run: Run, source: SourceView, heat: LineHeat | None) -> None:
+def _show(run: Run, source: SourceView | Failure, heat: LineHeat | None) -> None:
     focus, own, held = state(FocusState), state(RunState), held_back("run")
     has_tabs = held is None or bool(held.tab)
+    dataflow = None
+    if has_tabs and isinstance(source, SourceView):
+        dataflow = shown_dataflow(_shown_program(), source, run, heat)
     stepper(
         run,
         key="run.stepper",
@@ -117,7 +120,7 @@ def _show(run: Run, source: SourceView, heat: LineHeat | None) -> None:
         watched=watched(_shown_program(), run.total) if held is None else None,
         logs=logged(ask, _shown_program(), read(own.breakpoints)) if held is None else None,
         heat=heat,
-        dataflow=shown_dataflow(_shown_program(), source, run, heat) if has_tabs else None,
+        dataflow=dataflow,
         until=-1 if held is None else held.time,
         height=pane_height(),
         on_action=_on_step,
@@ -190,7 +193,7 @@ with page():
         show_failure(run)
     elif state(RunState).inside >= 0:
         show_kernel(_shown_program())
-    elif isinstance(source, SourceView):
+    else:
         _show(run, source, heat)
     recorded_words = f"Recorded {run.total:,} events" if isinstance(run, Run) and not is_held else ""
     done = told(run) if isinstance(run, Run) and not is_held else ""

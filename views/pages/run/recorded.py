@@ -1,5 +1,6 @@
 """Runs as files on the Run page: the one that is shown is saved, and another one is opened and shown as it was."""
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -141,7 +142,7 @@ def files_form(run: Run | Failure, found: OpenedRun | None) -> None:
     if isinstance(run, Run):
         file = f"{file_name(run.title.rpartition('/')[2].partition('.')[0] or 'run')}.svg"
         words = "The calls over time, and the lines that ran, as SVG"
-        st.download_button("Picture", run_svg(run), file, key="run.picture", on_click="ignore", help=words)
+        st.download_button("Picture", partial(run_svg, run), file, key="run.picture", on_click="ignore", help=words)
     st.file_uploader(
         "Open a recorded run as .rxt", type=["rxt"], key=_UPLOAD, on_change=_uploaded, max_upload_size=_MEGABYTES
     )
