@@ -285,7 +285,9 @@ class Calls:
         results = self._machine.host_results
         if results is None or packed.is_repeatable:
             return run()
-        return results.call(packed.name, args, run, lambda: self._machine.moment or 0)
+        declared = _declared(packed, args)
+        writable = args if declared is None else declared
+        return results.call(packed.name, args, writable, run, lambda: self._machine.moment or 0)
 
     def _read(self, name: str, packed: Packed, args: tuple[Value, ...]) -> tuple[Array, ...]:
         """Check that all is written that a packed function reads, and return the tensors that it writes whole.
@@ -295,15 +297,13 @@ class Calls:
         written = self._machine.written
         if written is None:
             return ()
-        if packed.writes is None and not packed.is_pure:
+        # What a function updates in place is read too, but which it is nobody says.
+        outputs = _declared(packed, args)
+        if outputs is None:
             count = len(args)
             while count and isinstance(item := args[count - 1], np.ndarray) and written.is_unwritten(item):
                 count -= 1
             outputs = args[count:]
-        else:
-            positions = [at % len(args) for at in packed.writes or () if -len(args) <= at < len(args)]
-            # What a function updates in place is read too, but which it is nobody says.
-            outputs = tuple(args[at] for at in positions)
         others = tuple(item for item in args if not any(item is output for output in outputs))
         written.require(others, f"the packed function `{name}` reads")
         return tuple(arrays_in(*outputs))
@@ -327,13 +327,10 @@ class Calls:
         recorder = self._machine.recorder
         if recorder is None:
             return
-        reached: tuple[Value, ...] = ()
-        if packed.writes is not None:
-            written = tuple(args[index] for index in packed.writes if -len(args) <= index < len(args))
-            for array in arrays_in(*written):
-                recorder.before_write(array)
-        elif not packed.is_pure:
-            reached = args
+        declared = _declared(packed, args)
+        for array in arrays_in(*(declared or ())):
+            recorder.before_write(array)
+        reached = args if declared is None else ()
         arrays = {(id(root_of(array)), array.ctypes.data, array.nbytes): array for array in arrays_in(*reached)}
         self._watched.append([(array, recorder.snapshot(array)) for array in arrays.values()])
 
@@ -356,3 +353,10 @@ class Calls:
             yield
         finally:
             self._watched.append([(array, recorder.snapshot(array)) for array in arrays])
+
+
+def _declared(packed: Packed, args: tuple[Value, ...]) -> tuple[Value, ...] | None:
+    """Return the arguments that a packed function declares to write; `None` if it may write any."""
+    if packed.writes is None and not packed.is_pure:
+        return None
+    return tuple(args[at] for at in packed.writes or () if -len(args) <= at < len(args))

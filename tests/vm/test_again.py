@@ -130,6 +130,21 @@ def test_a_function_of_the_host_is_not_called_again_but_gives_what_it_gave(call:
     assert dice.calls == 20
 
 
+@pytest.mark.parametrize(("writes", "kept"), [(None, [0, 1]), ((1,), [0]), ((-1,), [0]), ((), [])])
+def test_of_a_function_that_declares_what_it_writes_only_that_is_kept(
+    writes: tuple[int, ...] | None, kept: list[int]
+) -> None:
+    def move(taken: np.ndarray[Any, Any], given: np.ndarray[Any, Any]) -> None:
+        given += taken
+        taken += np.float32(1)
+
+    registry = Registry()
+    registry.register("move", move, writes=writes)
+    executable = assemble("@main(x, y) 2\n  call move(%0, %1)\n  ret %1\n")
+    trace = Machine(executable, registry=registry).run("main", (X.copy(), X.copy()))
+    assert [place for place, _ in trace.host_results[0].changed] == kept
+
+
 def test_what_cannot_be_done_again_is_said_and_not_guessed() -> None:
     def view(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return x[:50]
@@ -143,7 +158,7 @@ def test_what_cannot_be_done_again_is_said_and_not_guessed() -> None:
     )
     trace = Machine(executable, registry=registry, limits=Limits(retained_bytes=1)).run("main", (X,))
     with pytest.raises(RunError) as refused:
-        HostResults(trace.host_results).call("view", (X,), lambda: X, lambda: 1)
+        HostResults(trace.host_results).call("view", (X,), (X,), lambda: X, lambda: 1)
     assert refused.value.diagnostics[0].code == "VM059"
     # What was before the call of the function is made again, what is behind it is not.
     assert is_same(trace.value_at(1, 0, 1), X + X)

@@ -34,7 +34,7 @@ class HostResult:
     event: int
     result: Value = None
     changed: tuple[tuple[int, Array], ...] = ()
-    """The tensors by their place among those that the arguments reach."""
+    """The tensors by their place among those that the function may write."""
     problem: str = ""
 
 
@@ -46,14 +46,23 @@ class HostResults:
     calls: list[HostResult] = field(default_factory=list[HostResult])
     size_bytes: int = 0
 
-    def call(self, name: str, args: tuple[Value, ...], run: Callable[[], Value], moment: Callable[[], int]) -> Value:
+    def call(
+        self,
+        name: str,
+        args: tuple[Value, ...],
+        writable: tuple[Value, ...],
+        run: Callable[[], Value],
+        moment: Callable[[], int],
+    ) -> Value:
         """Call a function by `run` and note its result, or give that of the call of `past` in its place.
+
+        `writable` are the arguments that it may write; only what they reach is compared and kept.
 
         Raises:
             RunError: VM059, the result of that call is not known.
         """
         number, event = len(self.calls), moment()
-        arrays = tuple(arrays_in(*args))
+        arrays = tuple(arrays_in(*writable))
         if number < len(self.past):
             return self._given(self.past[number], name, arrays)
         before = [array.tobytes() for array in arrays]
@@ -63,7 +72,7 @@ class HostResults:
             for place, (array, held) in enumerate(zip(arrays, before, strict=True))
             if array.tobytes() != held
         ]
-        problem = self._problem(result, args, arrays, called_back=moment() != event)
+        problem = _problem_of(result, args, called_back=moment() != event)
         size_bytes = sum(array.nbytes for _, array in changed) + sum(array.nbytes for array in arrays_in(result))
         if not problem and self.size_bytes + size_bytes > _MOST_BYTES:
             problem = f"what `{name}` gave was not kept"
@@ -82,16 +91,17 @@ class HostResults:
             np.copyto(arrays[place], content)
         return own_copies((found.result,))[0]
 
-    def _problem(self, result: Value, args: tuple[Value, ...], arrays: tuple[Array, ...], *, called_back: bool) -> str:
-        """Say why what a call did cannot be done again from a copy; "" if it can."""
-        if called_back:
-            return "it called functions of the program"
-        if has_objects((*args, result)):
-            return "it was given, or gave, an object that changes"
-        roots = {id(root_of(array)) for array in arrays}
-        if any(id(root_of(array)) in roots for array in arrays_in(result)):
-            return "its result lies in the memory of an argument"
-        return ""
+
+def _problem_of(result: Value, args: tuple[Value, ...], *, called_back: bool) -> str:
+    """Say why what a call did cannot be done again from a copy; "" if it can."""
+    if called_back:
+        return "it called functions of the program"
+    if has_objects((*args, result)):
+        return "it was given, or gave, an object that changes"
+    roots = {id(root_of(array)) for array in arrays_in(*args)}
+    if any(id(root_of(array)) in roots for array in arrays_in(result)):
+        return "its result lies in the memory of an argument"
+    return ""
 
 
 def has_objects(values: tuple[Value, ...]) -> bool:
