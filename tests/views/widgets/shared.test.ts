@@ -23,12 +23,18 @@ test("a mark may begin and end inside a token", () => {
 });
 
 test("a long line comes in parts, and a mark at a border is cut there", () => {
-  assert.deepEqual(partsOf(500, [[3, 7, "hit"]]), [[0, 500, [[3, 7, "hit"]]]]);
-  assert.deepEqual(partsOf(600, [[245, 255, "hit"]]), [
+  assert.deepEqual(partsOf("x".repeat(500), [[3, 7, "hit"]]), [[0, 500, [[3, 7, "hit"]]]]);
+  assert.deepEqual(partsOf("x".repeat(600), [[245, 255, "hit"]]), [
     [0, 250, [[245, 250, "hit"]]],
     [250, 500, [[0, 5, "hit"]]],
     [500, 600, []],
   ]);
+});
+
+test("a long line is cut between characters, whatever they are made of", () => {
+  const emoji = `${"x".repeat(249)}👩‍💻é`;
+  const ends = partsOf(emoji + "y".repeat(300), []).map(([, to]) => to);
+  assert.deepEqual(ends, [emoji.length, emoji.length + 250, emoji.length + 300]);
 });
 
 test("characters of East Asia take two columns", () => {

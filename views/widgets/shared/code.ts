@@ -67,26 +67,36 @@ const PART_LENGTH = 250;
 /** A line from one column to another, with the marks in it, counted from its start. */
 export type Part = readonly [from: number, to: number, marks: readonly Span[]];
 
-/** The parts of a line of so many characters: all of it, or pieces of one length of a long one. */
-export function partsOf(length: number, marks: readonly Span[]): readonly Part[] {
-  if (length <= 2 * PART_LENGTH) return [[0, length, marks]];
-  return Array.from({ length: Math.ceil(length / PART_LENGTH) }, (_, part) => {
-    const [from, to] = [part * PART_LENGTH, Math.min(length, (part + 1) * PART_LENGTH)];
+/** The parts of a line: all of it, or pieces of about one length of a long one. */
+export function partsOf(text: string, marks: readonly Span[]): readonly Part[] {
+  if (text.length <= 2 * PART_LENGTH) return [[0, text.length, marks]];
+  const parts: Part[] = [];
+  for (let from = 0; from < text.length; ) {
+    const to = borderBehind(text, from + PART_LENGTH);
     const inside = marks.filter(([first, last]) => first < to && last > from);
-    return [
-      from,
-      to,
-      inside.map(([first, last, look]) => [Math.max(from, first) - from, Math.min(to, last) - from, look]),
-    ];
-  });
+    const own = inside.map(([first, last, look]): Span => {
+      return [Math.max(from, first) - from, Math.min(to, last) - from, look];
+    });
+    parts.push([from, to, own]);
+    from = to;
+  }
+  return parts;
+}
+
+/** The next place that lies before an ASCII character, where no accent, emoji or ligature is taken apart. */
+function borderBehind(text: string, place: number): number {
+  let found = place;
+  while (found < text.length && text.charCodeAt(found) > 127) found += 1;
+  return Math.min(found, text.length);
 }
 
 /** The spans of a line that does not wrap; a long one, such as a signature of hundreds of weights, comes in parts. */
 export function lineSpans(tokens: readonly Piece[], marks: readonly Span[]): Child[] {
-  const parts = partsOf(textOf(tokens).length, marks);
+  const text = textOf(tokens);
+  const parts = partsOf(text, marks);
   if (parts.length === 1) return markedSpans(tokens, marks);
   return parts.map(([from, to, own]) => {
-    const style = { containIntrinsicWidth: `${to - from}ch` };
+    const style = { containIntrinsicWidth: `${widthOf(text.slice(from, to))}ch` };
     return el("span", { class: "part", style }, markedSpans(tokensBetween(tokens, from, to), own));
   });
 }

@@ -14,6 +14,8 @@ export class Dataflow {
   private readonly root = el("div", { class: "root" });
   private pane: GraphPane | undefined;
   private shown: GraphShown | null = null;
+  /** The picture that the pane has, to compare with. */
+  private drawn = "";
   private selected: string | undefined;
   private line = 0;
 
@@ -28,12 +30,13 @@ export class Dataflow {
   }
 
   setModel(next: GraphShown | null): void {
-    const before = this.shown;
     this.shown = next;
     if (!next) return;
     this.pane ??= this.open();
     // The same picture stays as it was moved.
-    if (JSON.stringify(next.graph) !== JSON.stringify(before?.graph)) this.pane.setModel(next.graph, next.view);
+    const graph = JSON.stringify(next.graph);
+    if (graph !== this.drawn) this.pane.setModel(next.graph, next.view);
+    this.drawn = graph;
     const isNew = next.selected !== this.selected;
     this.selected = next.selected;
     const view = { ...next.view, current: nodeAt(next.graph, this.line) };

@@ -49,8 +49,6 @@ interface Entry {
   shown: string;
 }
 
-// Room for the value behind the longest line: a row is as wide as the list says, whatever it holds.
-const CHIP_COLUMNS = 60;
 const NOTHING: Marks = { marks: new Map(), isDone: () => false, chipOf: () => null };
 
 export class Listing {
@@ -93,7 +91,7 @@ export class Listing {
     });
     this.rows.set(
       lines.length,
-      this.texts.reduce((longest, text) => Math.max(longest, widthOf(text)), 0) + CHIP_COLUMNS,
+      this.texts.reduce((longest, text) => Math.max(longest, widthOf(text)), 0),
     );
   }
 
