@@ -1,17 +1,19 @@
 """Links to screens that a server keeps: the store, what an address says beside one, and Chromium."""
 
+import json
 import random
 import sqlite3
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import ClassVar
+from typing import Any, NamedTuple, cast
+from urllib.request import Request, urlopen
 
+import boto3  # pyright: ignore[reportMissingTypeStubs]
 import pytest
+from moto.server import ThreadedMotoServer
 from playwright.sync_api import Page, expect
 
 from tests.app_server import serve
@@ -132,86 +134,128 @@ def test_the_oldest_make_room_and_what_is_too_large_is_refused(place: Path) -> N
         keep(KeptScreen({}, {}, noise.randbytes(LARGEST_SCREEN + 1)), file, NOW)
 
 
-class Store(BaseHTTPRequestHandler):
-    """A store that is asked as S3 is, with one bucket; it has what was put, and refuses other keys."""
+KEPT = "kept"
+MAY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject"], "Resource": f"arn:aws:s3:::{KEPT}/*"},
+        {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": f"arn:aws:s3:::{KEPT}"},
+    ],
+}
 
-    objects: ClassVar[dict[str, bytes]] = {}
 
-    protocol_version = "HTTP/1.1"
+class Store(NamedTuple):
+    """A server of moto that checks signatures and permissions, with one bucket and one user."""
 
-    def do_PUT(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        if "Credential=who/" in self.headers["authorization"]:
-            self.objects[self.path] = body
-            self.answer(200, b"")
-        else:
-            self.answer(403, b"<Error><Code>InvalidAccessKeyId</Code></Error>")
+    address: str
+    key: str
+    secret: str
 
-    def do_GET(self) -> None:
-        found = self.objects.get(self.path, b"")
-        self.answer(200 if found else 404, found or b"<Error><Code>NoSuchKey</Code></Error>")
+    def client(self, service: str) -> Any:
+        """Return a client of boto3 for one who may do everything while the server asks for no key."""
+        return cast(Any, boto3).client(
+            service,
+            endpoint_url=self.address,
+            region_name="us-east-1",
+            aws_access_key_id="operator",
+            aws_secret_access_key="operator",
+        )
 
-    def answer(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    def ask_for_keys(self, *, is_asked: bool) -> None:
+        count = b"0" if is_asked else b"inf"
+        request = Request(f"{self.address}/moto-api/reset-auth", count, {"content-type": "text/plain"}, method="POST")
+        with urlopen(request) as answer:
+            assert answer.status == 200
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    operator = Store(f"http://{host}:{port}", "", "")
+    operator.ask_for_keys(is_asked=False)
+    operator.client("s3").create_bucket(Bucket=KEPT)
+    users = operator.client("iam")
+    users.create_user(UserName="links")
+    users.put_user_policy(UserName="links", PolicyName="may", PolicyDocument=json.dumps(MAY))
+    made = users.create_access_key(UserName="links")["AccessKey"]
+    yield Store(operator.address, made["AccessKeyId"], made["SecretAccessKey"])
+    server.stop()
 
 
 @pytest.fixture
-def store() -> Iterator[str]:
-    Store.objects.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Store) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/s3"
-        server.shutdown()
+def bucket(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    store.ask_for_keys(is_asked=True)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", store.address)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", store.key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", store.secret)
+    place = links_place({"RELAXSCOPE_LINKS": f"s3://{KEPT}/our links/"})
+    assert isinstance(place, Bucket)
+    assert place == Bucket(KEPT, "our links/")
+    yield place
+    store.ask_for_keys(is_asked=False)
 
 
-@pytest.fixture
-def bucket(store: str, monkeypatch: pytest.MonkeyPatch) -> Bucket:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", store)
+def test_a_bucket_keeps_screens_until_they_end(bucket: Bucket, store: Store) -> None:
+    large = KeptScreen({"seed": 8}, {}, random.Random(2).randbytes(6 << 20))
+    links = [keep(screen, bucket, NOW) for screen in (SCREEN, large)]
+    for link, kept in zip(links, (SCREEN, large), strict=True):
+        assert find(link.name, bucket, NOW + timedelta(days=DAYS - 1)) == kept
+        assert find(link.name, bucket, NOW + timedelta(days=DAYS + 1)) is None
+    assert keep(SCREEN, bucket, NOW) == links[0]
+    name = links[0].name
+    for other in ("a" * 16, "../" + "a" * 13, name.upper()):
+        assert find(other, bucket, NOW) is None
+    store.ask_for_keys(is_asked=False)
+    client = store.client("s3")
+    listed = [item["Key"] for item in client.list_objects_v2(Bucket=KEPT)["Contents"]]
+    assert listed == sorted(f"our links/{link.name}" for link in links)
+    body = client.get_object(Bucket=KEPT, Key=f"our links/{name}")["Body"].read()
+    client.put_object(Bucket=KEPT, Key=f"our links/{name}", Body=body[:-1])
+    assert find(name, bucket, NOW) is None
+
+
+def refused(bucket: Bucket) -> str:
+    """Return how a bucket refuses to keep a screen, and to give one."""
+    with pytest.raises(LinkError) as kept:
+        keep(SCREEN, bucket, NOW)
+    with pytest.raises(LinkError) as found:
+        find("a" * 16, bucket, NOW)
+    assert str(kept.value).partition("http")[0] == str(found.value).partition("http")[0]
+    return str(kept.value)
+
+
+def test_what_a_bucket_refuses_is_said_without_the_key(
+    bucket: Bucket, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "(other answers AccessDenied: the key needs s3:GetObject" in refused(Bucket("other", ""))
+    wrong = "the secret of somebody else"
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", wrong)
+    said = refused(bucket)
+    assert "(kept answers SignatureDoesNotMatch: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in said
+    assert wrong not in said
+    assert store.key not in said
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another")
+    assert "the bucket of the links cannot be used (kept answers InvalidAccessKeyId: set AWS" in refused(bucket)
+    store.ask_for_keys(is_asked=False)
+    assert "(other answers NoSuchBucket: create it" in refused(Bucket("other", ""))
+
+
+def test_a_bucket_that_cannot_be_asked_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "who")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "unsaid")
-    place = links_place({"RELAXSCOPE_LINKS": "s3://kept/our links/"})
-    assert isinstance(place, Bucket)
-    assert place == Bucket("kept", "our links/")
-    return place
-
-
-def test_a_bucket_keeps_screens_until_they_end(bucket: Bucket) -> None:
-    link = keep(SCREEN, bucket, NOW)
-    assert [*Store.objects] == [f"/s3/kept/our%20links/{link.name}"]
-    assert find(link.name, bucket, NOW + timedelta(days=DAYS - 1)) == SCREEN
-    assert find(link.name, bucket, NOW + timedelta(days=DAYS + 1)) is None
-    for name in ("a" * 16, "../" + "a" * 13, link.name.upper()):
-        assert find(name, bucket, NOW) is None
-    (path,) = Store.objects
-    Store.objects[path] = Store.objects[path][:-1]
-    assert find(link.name, bucket, NOW) is None
-
-
-def test_what_a_bucket_refuses_is_said_without_the_key(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another")
-    with pytest.raises(LinkError, match=r"the bucket of the links .* \(kept answers InvalidAccessKeyId\)") as said:
-        keep(SCREEN, bucket, NOW)
-    assert "unsaid" not in str(said.value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    with pytest.raises(LinkError, match=r"the bucket of the links cannot be used \(kept does not answer"):
-        find("a" * 16, bucket, NOW)
+    assert "the bucket of the links cannot be used (kept does not answer" in refused(Bucket(KEPT, ""))
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "none")
-    with pytest.raises(LinkError, match="Unable to locate credentials"):
-        find("a" * 16, bucket, NOW)
+    assert "Unable to locate credentials" in refused(Bucket(KEPT, ""))
 
 
-def test_a_bucket_says_what_it_needs(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(LinkError, match=r"pip install 'relaxscope\[s3\]'"):
-        find("a" * 16, bucket, NOW)
+    assert "pip install 'relaxscope[s3]'" in refused(Bucket(KEPT, ""))
 
 
 def test_where_and_how_long_links_are_kept_is_for_the_operator_to_say() -> None:

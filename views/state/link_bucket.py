@@ -7,6 +7,7 @@ out; to delete it is for a lifecycle rule of the bucket.
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from views.state.link_folder import is_name, packed, unpacked
@@ -16,6 +17,20 @@ _SECONDS: Final = 10
 _REGION: Final = "us-east-1"
 _LARGEST_ANSWER: Final = 32 << 20
 _MISSING: Final = ("NoSuchKey", "404")
+_KEY_HINT: Final = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the server to a key of the store"
+_REGION_HINT: Final = "set AWS_REGION for the server to the region of the bucket"
+# S3 answers AccessDenied for an object that is missing to a key that may not list the bucket.
+_HINTS: Final = MappingProxyType(
+    {
+        "NoSuchBucket": "create it, or name another in RELAXSCOPE_LINKS",
+        "InvalidAccessKeyId": _KEY_HINT,
+        "SignatureDoesNotMatch": _KEY_HINT,
+        "AccessDenied": "the key needs s3:GetObject and s3:PutObject on its objects, and s3:ListBucket on the bucket",
+        "PermanentRedirect": _REGION_HINT,
+        "AuthorizationHeaderMalformed": _REGION_HINT,
+        "RequestTimeTooSkewed": "set the clock of the server",
+    }
+)
 T = TypeVar("T")
 
 
@@ -99,6 +114,7 @@ def _ask(bucket: Bucket, ask: Callable[[_Client], T]) -> T | None:
         code: str = error.response["Error"]["Code"]
         if code in _MISSING:
             return None
-        raise OSError(f"{bucket.name} answers {code}") from error
+        hint = _HINTS.get(code)
+        raise OSError(f"{bucket.name} answers {code}{f': {hint}' if hint else ''}") from error
     except core.exceptions.BotoCoreError as error:
         raise OSError(f"{bucket.name} does not answer: {error}") from error
