@@ -23,6 +23,12 @@ SCREENS = {
     "classroom": (f"classroom?{CLOSURE}", ".st-key-classroom"),
     "learn": (f"learn?{CLOSURE}", ".st-key-learn"),
 }
+# What stands beside the registers of the Run page, and is not there on its screen above.
+TABS = {
+    "graph": ("run?sample=relax/mlp.py&time=10&tab=graph&quantity=values", ".dataflow .node.now"),
+    "memory": ("run?sample=relax/inplace_update.py&time=9&tab=memory", ".memory-rows [role=listitem]"),
+    "tensor": ("run?sample=relax/inplace_update.py&time=9&tab=tensor&tensor=0;;;0,0;-1;value;;y", "[data-numpy]"),
+}
 
 
 def test_every_page_has_a_screen() -> None:
@@ -44,3 +50,16 @@ def test_a_page_is_accessible_and_fits_windows_of_every_width(
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
     assert_accessible(page, 1280, "dark")
     assert_fits(page, has_panes=whole not in (".st-key-learn", ".st-key-classroom"))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("address", "whole"), TABS.values(), ids=TABS)
+def test_a_tab_of_the_run_page_is_accessible(open_page: OpenPage, app_url: str, address: str, whole: str) -> None:
+    page = open_page(1280, 800)
+    page.goto(f"{app_url}/{address}")
+    expect(page.locator(whole).first).to_be_visible()
+    assert_accessible(page, 1280)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    assert_accessible(page, 1280, "dark")
+    assert_fits(page, has_panes=True)
