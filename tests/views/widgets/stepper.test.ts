@@ -17,6 +17,7 @@ import { lanesOf } from "../../../views/pages/run/stepper/memory_rows";
 import { changed, indexOf, pointAt, toggled } from "../../../views/pages/run/stepper/points";
 import { grouped, Uses } from "../../../views/pages/run/stepper/register_groups";
 import { shownPart } from "../../../views/pages/run/stepper/registers";
+import { longestRising, settle } from "../../../views/pages/run/stepper/settle";
 import { shownDepths } from "../../../views/pages/run/stepper/stack";
 import { RunState } from "../../../views/pages/run/stepper/state";
 import { Stepping } from "../../../views/pages/run/stepper/stepping";
@@ -457,3 +458,81 @@ test("a line is the node of what it calls, or else binds, whether that is drawn 
     ["0/f/1", "0/f/4", "0/f/7", "", ""],
   );
 });
+
+/** As much of an element as `settle` touches, and how often something was put into it. */
+class Box {
+  puts = 0;
+  readonly childNodes: Item[] = [];
+
+  get firstChild(): Item | null {
+    return this.childNodes[0] ?? null;
+  }
+
+  insertBefore(item: Item, behind: Item | null): void {
+    this.puts += 1;
+    item.box?.take(item);
+    const place = behind ? this.childNodes.indexOf(behind) : this.childNodes.length;
+    assert.ok(place >= 0, "what it is put before is in the box");
+    this.childNodes.splice(place, 0, item);
+    item.box = this;
+  }
+
+  take(item: Item): void {
+    this.childNodes.splice(this.childNodes.indexOf(item), 1);
+  }
+}
+
+class Item {
+  box: Box | undefined;
+
+  get nextSibling(): Item | null {
+    const all = this.box?.childNodes ?? [];
+    return all[all.indexOf(this) + 1] ?? null;
+  }
+
+  remove(): void {
+    this.box?.take(this);
+    this.box = undefined;
+  }
+}
+
+function ordersOf(count: number): readonly (readonly number[])[] {
+  if (!count) return [[]];
+  return ordersOf(count - 1).flatMap((order) =>
+    Array.from({ length: count }, (_, place) => [...order.slice(0, place), count - 1, ...order.slice(place)]),
+  );
+}
+
+test("rows come into any order, with as few of them moved as can be", () => {
+  for (const order of ordersOf(6)) {
+    const box = new Box();
+    const items = Array.from({ length: 6 }, () => new Item());
+    const put = (wanted: readonly Item[]) => settle(box as unknown as Element, wanted as unknown as Node[]);
+    // The last one is new, and the fifth one goes.
+    put(items.slice(0, 5));
+    box.puts = 0;
+    const kept = order.filter((number) => number !== 4);
+    put(kept.map((number) => at(items, number)));
+    assert.deepEqual(
+      box.childNodes.map((item) => items.indexOf(item)),
+      kept,
+    );
+    const longest = Math.max(
+      ...parts(kept.filter((number) => number < 4))
+        .filter(isRising)
+        .map((part) => part.length),
+    );
+    assert.equal(box.puts, 5 - longest);
+  }
+  assert.deepEqual([...longestRising([-1, 3, 0, -1, 1, 2])].sort(), [2, 4, 5]);
+});
+
+function parts(numbers: readonly number[]): readonly (readonly number[])[] {
+  const [first, ...rest] = numbers;
+  if (first === undefined) return [[]];
+  return parts(rest).flatMap((part) => [part, [first, ...part]]);
+}
+
+function isRising(numbers: readonly number[]): boolean {
+  return numbers.every((number, place) => place === 0 || number > at(numbers, place - 1));
+}
