@@ -31,6 +31,7 @@ LATE = frozenset(
         "relax_core.cli.integration.debugging.server",
         "relax_core.cli.integration.language.server",
         "relax_core.cli.integration.mending",
+        "relax_core.cli.integration.pdf",
         "relax_core.cli.integration.progress",
         "relax_core.cli.integration.serving.server",
         "relax_core.cli.integration.watching",

@@ -25,12 +25,15 @@ from relax_core.cli.terminal import (
     constants_option,
     failed,
     more_option,
+    picture_asked,
+    picture_options,
     printable,
     read_bytes,
     say,
     watch_option,
     with_rules,
     write_bytes,
+    write_picture,
 )
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import Bisection, ValuesCompared
@@ -74,8 +77,8 @@ _INPUT_HELP = (
     "safetensors, PNG, JPEG, or a text for a tensor of integers; the others are made up"
 )
 
-_WITH_OUTPUTS = (["--dump", "--outputs"], ["--trace", "--outputs"], ["--outputs", "--simulate"], ["--outputs", "--svg"])
-"""Options that go together, in the order of `_one_at_a_time`."""
+_WITH_OUTPUTS = ("--dump", "--trace", "--simulate", "--svg", "--pdf")
+"""Options of which one goes together with --outputs."""
 
 
 def add_debugging(command: Commands) -> None:
@@ -101,7 +104,7 @@ def _run_command(command: Commands) -> None:
     run.add_argument("--stops", type=int, default=1, metavar="N", help="how many stops are printed; default: 1")
     run.add_argument("--dump", metavar="NPZ", help="where to write the value of every binding: FUNCTION.VARIABLE")
     run.add_argument("--trace", metavar="RXT", help="where to write the run with all its events, to be looked at later")
-    run.add_argument("--svg", metavar="SVG", help="where to draw the calls of the run over its time, and what ran")
+    picture_options(run, "the calls of the run over its time, and what ran")
     change_options(run)
     as_in_option(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
@@ -316,20 +319,20 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
             return failed(dumped)
         write_bytes(options.dump, dumped.archive)
         return _say_result(dumped.executed, options)
-    if options.svg and (told := _draw_run(engine, program, options.svg)):
+    if (options.svg or options.pdf) and (told := _draw_run(engine, program, options)):
         return failed(told)
     ran = run_files.write_run(engine, program, options.trace) if options.trace else engine.request(Execute(program))
     return failed(ran) if isinstance(ran, Failure) else _say_result(ran, options)
 
 
-def _draw_run(engine: Engine, program: Program, path: str) -> Failure | None:
+def _draw_run(engine: Engine, program: Program, options: argparse.Namespace) -> Failure | None:
     """Draw the calls of a run over its time and the lines that ran; the last window of a long run knows of them all."""
     found = engine.request(RunOf(program))
     if not isinstance(found, Failure) and found.total > len(found.events):
         found = engine.request(RunOf(program, found.total))
     if isinstance(found, Failure):
         return found
-    write_bytes(path, run_svg(found).encode())
+    write_picture(options, run_svg(found), found.title)
     return None
 
 
@@ -360,7 +363,9 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--trace": bool(options.trace), "--outputs": options.outputs}
-    asked |= {"--simulate": options.simulate, "--chrome-trace": bool(options.chrome_trace), "--svg": bool(options.svg)}
+    asked |= {"--simulate": options.simulate, "--chrome-trace": bool(options.chrome_trace)}
+    if picture := picture_asked(options):
+        asked[picture] = True
     if options.machine and not options.simulate:
         raise UsageError("--machine is about what --simulate counts")
     if options.json and (stops or options.profile or options.chrome_trace):
@@ -369,7 +374,8 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     if timed and options.settings:
         raise UsageError(f"--set, --skip or --replace and {timed} do not go together: what is timed runs several times")
     given = [name for name, is_given in asked.items() if is_given]
-    if len(given) > 1 and given not in _WITH_OUTPUTS:
+    others = [name for name in given if name != "--outputs"]
+    if len(given) > 1 and (len(others) == len(given) or others[1:] or others[0] not in _WITH_OUTPUTS):
         raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")
 
 

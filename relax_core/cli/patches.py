@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from relax_core.cli import opening
-from relax_core.cli.terminal import DIAGNOSED, Engine, UsageError, complain, failed, say, write_bytes
+from relax_core.cli.terminal import DIAGNOSED, Engine, UsageError, complain, failed, picture_asked, say, write_picture
 from relax_core.engine.protocol import Failure, Program, Script, StructureOf
 from relax_core.engine.replies import Stages, StageText
 from relax_core.present.diffs.diff import diff_texts
@@ -23,8 +23,9 @@ def print_diff(engine: Engine, options: argparse.Namespace) -> int:
     """Print the patch that makes one text of the other; the status is 1 if there is a difference."""
     if options.json and not options.structure:
         raise UsageError("--json is for --structure")
-    if options.svg and options.structure:
-        raise UsageError("--svg draws lines of two texts, and --structure compares no lines")
+    picture = picture_asked(options)
+    if picture and options.structure:
+        raise UsageError(f"{picture} draws lines of two texts, and --structure compares no lines")
     programs = opening.program_at(options.before), opening.program_at(options.after)
     if options.structure:
         return _print_structure(engine, StructureOf(*programs), is_json=options.json)
@@ -35,8 +36,8 @@ def print_diff(engine: Engine, options: argparse.Namespace) -> int:
             return failed(text)
         texts.append(text)
     before, after = programs
-    if options.svg:
-        draw(options.svg, (before.name, texts[0]), (after.name, texts[1]))
+    if picture:
+        draw(options, (before.name, texts[0]), (after.name, texts[1]))
     patch = patch_of(texts[0], texts[1], before.name, after.name)
     if not patch:
         complain("note: the texts are equal")
@@ -45,9 +46,9 @@ def print_diff(engine: Engine, options: argparse.Namespace) -> int:
     return DIAGNOSED
 
 
-def draw(path: str, before: tuple[str, str], after: tuple[str, str]) -> None:
-    """Write the two texts, each behind its title, beside each other with what differs as SVG."""
-    write_bytes(path, diff_svg(diff_texts(*before, *after)).encode())
+def draw(options: argparse.Namespace, before: tuple[str, str], after: tuple[str, str]) -> None:
+    """Write a picture of the two texts, each behind its title, beside each other with what differs."""
+    write_picture(options, diff_svg(diff_texts(*before, *after)), f"{before[0]} and {after[0]}")
 
 
 def _print_structure(engine: Engine, asked: StructureOf, *, is_json: bool) -> int:

@@ -26,6 +26,8 @@ from relax_core.cli.terminal import (
     complain_of,
     constants_option,
     failed,
+    picture_asked,
+    picture_options,
     say,
     watch_option,
     with_rules,
@@ -115,7 +117,7 @@ def _add_passes(command: Commands) -> None:
     )
     watch_option(opt)
     opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
-    opt.add_argument("--svg", metavar="SVG", help="where to draw what all passes changed in the text")
+    picture_options(opt, "what all passes changed in the text")
     part = opt.add_mutually_exclusive_group()
     part.add_argument("--diff", action="store_true", help="print what each pass changes in the text, as patches")
     part.add_argument("--list-rewrites", action="store_true", help="list the rewrites of the last pass, with numbers")
@@ -152,7 +154,7 @@ def _diff_command(command: Commands) -> None:
         "compare the modules part by part in place of the lines: what was added, removed, renamed, moved or changed"
     )
     diff.add_argument("--structure", action="store_true", help=by_part)
-    diff.add_argument("--svg", metavar="SVG", help="where to draw the two texts beside each other; of two modules")
+    picture_options(diff, "the two texts beside each other; of two modules")
     objects = "with --structure: print one object; of two folders: one per module and line"
     diff.add_argument("--json", action="store_true", help=objects)
     _review_options(diff)
@@ -304,15 +306,16 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
     program = opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants)
     program = msgspec.structs.replace(with_rules(program, options.rules), verify=options.verify, as_in=options.as_in)
+    picture = picture_asked(options)
     reply = engine.request(Opt(program))
     if isinstance(reply, Failure):
         return failed(reply)
     if options.trace:
         write_bytes(options.trace, opening.trace_of_stages(reply, options.file))
     last = reply.stages[-1]
-    if options.svg:
+    if picture:
         first = reply.stages[0]
-        patches.draw(options.svg, (first.name, first.text), (last.name, last.text))
+        patches.draw(options, (first.name, first.text), (last.name, last.text))
     if options.diff:
         return _print_patches(reply, program.name)
     if options.list_rewrites:
@@ -347,8 +350,9 @@ def _generated(engine: Engine, program: Program) -> int:
 
 
 def _diff(engine: Engine, options: argparse.Namespace) -> int:
-    if options.svg and options.markdown:
-        raise UsageError("--svg draws two texts, and --markdown tells what modules are")
+    picture = picture_asked(options)
+    if picture and options.markdown:
+        raise UsageError(f"{picture} draws two texts, and --markdown tells what modules are")
     if options.markdown:
         return modules.print_changes(engine, options)
     if os.path.isdir(options.before) and opening.is_many((options.before,)) and opening.is_many((options.after,)):

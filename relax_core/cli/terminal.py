@@ -4,11 +4,13 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 import msgspec
 
+from relax_core.cli.integration import pdf
 from relax_core.engine.files import NoFileLeftError, UnreadableFileError, printable, read_file, read_within
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
 from relax_core.engine.programs.program import with_rules_stage
@@ -140,6 +142,31 @@ def write_bytes(path: str, content: bytes) -> None:
         Path(path).write_bytes(content)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def picture_options(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options that write a picture of `what`."""
+    parser.add_argument("--svg", metavar="SVG", help=f"where to draw {what}")
+    parser.add_argument("--pdf", metavar="PDF", help="where to draw the same as PDF, which needs the package typst")
+
+
+def picture_asked(options: argparse.Namespace) -> str:
+    """Return the first option that asks for a picture; empty if none does.
+
+    Raises:
+        UsageError: it cannot be made here.
+    """
+    if options.pdf and find_spec("typst") is None:
+        raise UsageError("--pdf needs the package typst: pip install 'relaxscope[pdf]'; --svg does without")
+    return "--svg" if options.svg else "--pdf" if options.pdf else ""
+
+
+def write_picture(options: argparse.Namespace, svg: str, title: str) -> None:
+    """Write a picture to the files that the options name."""
+    if options.svg:
+        write_bytes(options.svg, svg.encode())
+    if options.pdf:
+        write_bytes(options.pdf, pdf.pdf_of(svg, title))
 
 
 def failed(failure: Failure) -> int:

@@ -1,1 +1,1 @@
-"""Commands that lead to where people work: the browser, the shell."""
+"""What leads to where people work: the browser, the shell, a paper."""

@@ -90,7 +90,9 @@ def run_svg(run: Run) -> str:
     bottom = _HEAD + deep * (_LINE + 2)
     for place in range(_LABELS + 1):
         time = run.total * place // _LABELS
-        parts.append(_text(_PAD + time * scale, bottom + 14, f"{time:,}", "text3", anchor="middle"))
+        # The last one ends where the picture does.
+        anchor = "end" if place == _LABELS else "middle"
+        parts.append(_text(_PAD + time * scale, bottom + 14, f"{time:,}", "text3", anchor=anchor))
     top = bottom + _HEAD
     lines = run.source[:ROW_LIMIT]
     ran = {event.line for event in run.events} | set(run.executed_lines)
