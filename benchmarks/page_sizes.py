@@ -2,7 +2,8 @@
 
 The modules are decoders of so many layers, opened as the program that the server was started on. A wait begins with
 the input event, or with the navigation, and ends behind the frame that shows what was asked for. Each round has a
-session of its own, whose worker knows nothing of the module; the first one starts the server, and is not counted.
+session of its own, whose worker knows nothing of the module; the first one starts the server, and is not counted. In
+every other round the next stage is chosen at once, in the others a reader looks at each for three seconds.
 """
 
 import os
@@ -29,7 +30,8 @@ from tests.browser import HEIGHT, WIDTH, rest, started
 
 LAYERS: Final = (2, 32, 250)
 MODEL_WIDTH, HEADS, VOCABULARY = 16, 2, 32
-ROUNDS: Final = 3
+ROUNDS: Final = 4
+READING_MS: Final = 3_000
 STEPS: Final = 10
 LONGEST_WAIT_SECONDS: Final = 120
 STEP: Final = "Run: a step"
@@ -84,8 +86,9 @@ class Shown:
 class Watch:
     """Waits that begin in a page, and how long they took."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, is_reading: bool) -> None:
         self.page = page
+        self.is_reading = is_reading
         self.seconds: Seconds = defaultdict(list)
 
     def begin(self, shown: Sequence[Shown], *, is_change: bool = True) -> None:
@@ -141,16 +144,16 @@ def measured(layers: int) -> tuple[int, Seconds]:
             started(playwright) as browser,
         ):
             for number in range(ROUNDS + 1):
-                for name, found in _walked(browser, url).items():
+                for name, found in _walked(browser, url, is_reading=number % 2 == 0).items():
                     seconds[name] += found if number else ()
     return count, seconds
 
 
-def _walked(browser: Browser, url: str) -> Seconds:
+def _walked(browser: Browser, url: str, *, is_reading: bool) -> Seconds:
     """Walk through the pages as a user does who has just opened a module."""
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
     page.set_default_timeout(LONGEST_WAIT_SECONDS * 1000)
-    watch = Watch(page)
+    watch = Watch(page, is_reading=is_reading)
     watch.open(url)
     _graph(watch, page)
     for name, key, walk in PAGES:
@@ -185,8 +188,10 @@ def _graph(watch: Watch, page: Page) -> None:
 def _stages(watch: Watch, page: Page) -> None:
     # The page opens at the first stage that changes something.
     rows = page.locator(".st-key-passes-list tr.changed")
+    when = "next stage, read for 3 s before" if watch.is_reading else "next stage"
     for number in range(1, rows.count()):
-        shown = {"next stage, to its text": Shown("passes-diff"), "next stage, to its graph": Shown("passes-graph")}
+        page.wait_for_timeout(READING_MS if watch.is_reading else 0)
+        shown = {f"{when}, to its text": Shown("passes-diff"), f"{when}, to its graph": Shown("passes-graph")}
         watch.act(rows.nth(number).click, shown)
     diff = page.locator(".st-key-passes-diff")
     for name, key in (("Structure", "table"), ("Text", ".sides .ln")):
@@ -225,7 +230,7 @@ def table(found: Mapping[int, Seconds]) -> str:
         "| " + " | ".join(("", *(f"{count:,} bindings" for count in found))) + " |",
         "|---|" + "--:|" * len(found),
     ]
-    for name in max(found.values(), key=len):
+    for name in dict.fromkeys(name for seconds in found.values() for name in seconds):
         cells = [_cell(name, seconds[name]) if seconds[name] else "-" for seconds in found.values()]
         lines.append("| " + " | ".join((name, *cells)) + " |")
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 A request is a class of `protocol.py`; its answer is a function of the request and of what the session gives for it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -138,6 +138,7 @@ from relax_core.engine.simulation import simulating
 
 Q = TypeVar("Q", bound=Request[Any])
 Answerer: TypeAlias = Callable[[Any, RequestContext], object]
+Preparation: TypeAlias = Callable[[Any, RequestContext], Iterator[None]]
 
 
 def _row(
@@ -310,3 +311,8 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
         )
     )
 )
+
+PREPARATIONS: Final[Mapping[type[Request[Any]], Preparation]] = MappingProxyType(
+    {CompareGraph: lambda message, context: stage_views.next_stage(message, context)}
+)
+"""What is made in parts behind an answer, while nothing else is asked for."""

@@ -2,7 +2,7 @@
 
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
 
@@ -118,6 +118,22 @@ class Session:
         if of_text is not None:
             return of_text(self, message)
         return self._opened_toolchain().answer(message, report)
+
+    def preparation(self, message: AnyRequest) -> Iterator[None]:
+        """Make in parts what is likely to be asked for behind a message that was answered: one for each item taken.
+
+        An error ends it, since whoever asks for the same hears of it then.
+
+        Raises:
+            MemoryError: as `answer` does.
+        """
+        try:
+            if self._toolchain is not None:
+                yield from self._toolchain.preparation(message)
+        except MemoryError:
+            raise
+        except Exception:  # nobody has asked for this; the request that needs it meets the same, and says it
+            return
 
     def hold(self, opened: "toolchain.OpenProgram") -> None:
         """Answer about a program with what is computed of it: stages or a run that the host made."""

@@ -1,9 +1,9 @@
 """What a session needs beyond the texts of programs: their passes, bytecode, kernels and runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
-from relax_core.engine.answers import ANSWERS
+from relax_core.engine.answers import ANSWERS, PREPARATIONS
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import Begun, RequestContext
 from relax_core.engine.debug.requests import (
@@ -76,7 +76,15 @@ class Toolchain:
         """
         if self._pass_files.refresh():
             self._open_programs.clear()
-        context = RequestContext(
+        return ANSWERS[type(message)](message, self._context(report))
+
+    def preparation(self, message: AnyRequest) -> Iterator[None]:
+        """Make in parts what is likely to be asked for behind a request that was answered."""
+        make = PREPARATIONS.get(type(message))
+        return iter(()) if make is None else make(message, self._context(lambda _: None))
+
+    def _context(self, report: Report) -> RequestContext:
+        return RequestContext(
             report,
             self._is_cancelled,
             self._limits,
@@ -86,7 +94,6 @@ class Toolchain:
             self._open_recording,
             self._begun,
         )
-        return ANSWERS[type(message)](message, context)
 
     def _engine_of(self, opened: OpenProgram, *, is_brief: bool = False) -> Engine:
         program = opened.source.program

@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import msgspec
@@ -43,8 +44,43 @@ from relax_core.vm.external import torch_operators
 
 _STACK_BYTES = 64 * MEGABYTE
 _TOLD_BYTES, _TOLD_DESCRIPTORS = 4096, 3
+_QUIET_SECONDS, _SPARE_SHARE = 0.25, 0.4
+"""Nothing is made ahead while requests follow each other, nor by a worker that fills more than a part of its memory."""
+_DONE = object()
 _OF_MANY_FORMS = (BisectOf, BisectRecordedOf, RunFormsOf)
 """Requests that read many modules: what is left of them is walked by the collector behind the reply, not before it."""
+
+
+class Waiting:
+    """The requests that wait; while there is none, what the next one is likely to need is made, in parts.
+
+    There is to be room in memory for each part.
+    """
+
+    def __init__(self, has_room: Callable[[], bool]) -> None:
+        self._requests: queue.SimpleQueue[Envelope] = queue.SimpleQueue()
+        self._parts: Iterator[None] = iter(())
+        self._has_room = has_room
+
+    def put(self, request: Envelope) -> None:
+        """Add a request; any thread may."""
+        self._requests.put(request)
+
+    def prepare(self, parts: Iterator[None]) -> None:
+        """Make these parts while nothing waits, in place of what is left of earlier ones."""
+        self._parts = parts
+
+    def take(self) -> Envelope:
+        """Return the next request, once it is there."""
+        seconds = _QUIET_SECONDS
+        while self._has_room():
+            try:
+                return self._requests.get(timeout=seconds)
+            except queue.Empty:
+                seconds = 0.0
+            if next(self._parts, _DONE) is _DONE:
+                break
+        return self._requests.get()
 
 
 class Worker:
@@ -56,7 +92,7 @@ class Worker:
         self._session = Session(compile_descriptor=compile_descriptor, loaded=self._say_loaded)
         self._hello = Hello((), "")
         self._share = 0.0
-        self._waiting: queue.SimpleQueue[Envelope] = queue.SimpleQueue()
+        self._waiting = Waiting(lambda: used_share(limits) < _SPARE_SHARE)
         self._sending = threading.Lock()
         self._state = threading.Lock()
         self._running = 0
@@ -107,7 +143,7 @@ class Worker:
     def _answer_all(self) -> None:
         try:
             while True:
-                self._answer_next(self._waiting.get())
+                self._answer_next(self._waiting.take())
         except late.NotLoadedError as error:
             os.write(2, str(error).encode())
             os._exit(EXIT_NOT_LOADED)
@@ -134,6 +170,7 @@ class Worker:
                     gc.freeze()
         else:
             self._answer(envelope.id, envelope.body)
+        self._waiting.prepare(self._session.preparation(envelope.body))
         with self._state:
             self._running = 0
 

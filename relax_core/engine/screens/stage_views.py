@@ -34,13 +34,24 @@ from relax_core.present.drawings.drawing import Drawing
 from relax_core.present.drawings.faults import NO_FAULTS
 from relax_core.present.drawings.film import DrawnStage, draw_stage, film
 from relax_core.present.drawings.flow import GraphContext
-from relax_core.present.drawings.graph import Openness, compare_graph, draw_relax, function_graph, module_graph
+from relax_core.present.drawings.graph import (
+    Openness,
+    changed_functions,
+    compare_graph,
+    draw_relax,
+    drawable,
+    function_graph,
+    module_graph,
+)
 from relax_core.present.models import Code, Film, Graph, Inspector, Pipeline, Structure
 from relax_core.present.nodes.inspector import inspect
 from relax_core.present.nodes.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
 from relax_core.printer.ast import print_ast
 
+_CHARACTERS: Final = range(60_000, 1_500_000)
+"""So long is a text whose next stage is made ahead: a shorter one is shown at once, and a part of what a longer one
+takes would keep another request waiting."""
 _UNTYPED: Final[Mapping[Node, Type]] = MappingProxyType({})
 
 
@@ -129,6 +140,30 @@ def compare(message: CompareGraph, context: RequestContext) -> Graph:
 
     extent = Openness(message.opened, message.is_bare, frozenset(message.shown))
     return compare_graph(*sides, log, message.functions, extent, draw)
+
+
+def next_stage(message: CompareGraph, context: RequestContext) -> Iterator[None]:
+    """Make in parts what the next stage that changed something is shown with, behind the answer about a stage.
+
+    A part is made whenever the next item is taken. What is made is kept where the answers look for it.
+    """
+    opened = context.opened_by(message.program)
+    stages = opened.compilation.known_stages
+    following = (number for number, item in enumerate(stages, 1) if item.is_changed and number > message.stage)
+    number = next(following, None)
+    if number is None or len(opened.compilation.printed(message.stage).text) not in _CHARACTERS:
+        return
+    for side in (number - 1, number):
+        opened.compilation.index(side)
+        yield
+        opened.page(side)
+        yield
+    sides = opened.facts(number - 1), opened.facts(number)
+    yield
+    names = message.functions or changed_functions(*sides)
+    for facts in sides:
+        opened.drawing(facts, drawable(facts, names), draw_relax)
+        yield
 
 
 def structure_of_stage(message: StageStructureOf, context: RequestContext) -> Structure:

@@ -94,7 +94,7 @@ def compare_graph(
     `draw` draws one side, as `draw_relax` does: what is drawn behind one pass is drawn before the next.
     """
     names = functions or changed_functions(before, after)
-    drawn = tuple((draw or draw_relax)(facts, _drawable(facts, names)) for facts in (before, after))
+    drawn = tuple((draw or draw_relax)(facts, drawable(facts, names)) for facts in (before, after))
     if not names:
         return Graph(
             "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
@@ -114,7 +114,7 @@ def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, .
     return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))
 
 
-def _drawable(facts: GraphContext, names: tuple[str, ...]) -> tuple[str, ...]:
+def drawable(facts: GraphContext, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the Relax or Relay functions of a module that are named, so that a stage's drawing is asked for alike."""
     return tuple(var.name for var, _ in facts.module.relax_functions if var.name in names)
 
