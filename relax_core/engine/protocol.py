@@ -563,16 +563,20 @@ Report: TypeAlias = Callable[[Progress], None]
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why there is no reply. `title` and `message` are shown as they are."""
+    """Why there is no reply. `title` and `message` are shown as they are, `rendered` are the diagnostics as text."""
 
     kind: Literal["diagnosed", "limit", "cancelled", "crash", "internal"]
     title: str
     message: str = ""
     problems: tuple[Problem, ...] = ()
     rendered: str = ""
-    """The diagnostics as the command line prints them."""
     is_restarted: bool = False
     """The worker was lost; the next request starts a fresh one."""
+
+    @property
+    def problem(self) -> Problem:
+        """The first diagnostic, or what ended the request as one."""
+        return self.problems[0] if self.problems else Problem("error", "", self.message or self.title)
 
 
 class Hello(msgspec.Struct, frozen=True):

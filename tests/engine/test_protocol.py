@@ -18,10 +18,12 @@ from relax_core.engine.protocol import (
     AnyRequest,
     Cancel,
     Envelope,
+    Failure,
     Open,
     Program,
 )
 from relax_core.engine.request import reply_type
+from relax_core.present.models import Problem
 from relax_core.present.running.run_models import Breakpoint
 
 REQUESTS = get_args(AnyRequest)
@@ -78,3 +80,10 @@ def test_every_request_of_the_module_is_in_the_union() -> None:
 
 def test_a_program_is_a_key() -> None:
     assert {Open(PROGRAM), Open(Program(**msgspec.structs.asdict(PROGRAM)))} == {Open(PROGRAM)}
+
+
+def test_a_failure_is_told_by_its_first_diagnostic_or_by_what_ended_it() -> None:
+    first, second = Problem("error", "TY012", "matmul", line=3), Problem("error", "TY001", "a type")
+    assert Failure("diagnosed", "Not run", "2 problems", (first, second)).problem == first
+    assert Failure("limit", "Stopped", "It took too long.").problem == Problem("error", "", "It took too long.")
+    assert Failure("limit", "Out of memory").problem == Problem("error", "", "Out of memory")

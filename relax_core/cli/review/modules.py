@@ -109,7 +109,7 @@ def _why(failure: Failure) -> str:
     if failure.problems:
         first = failure.problems[0]
         return f"{first.code}: {first.message}"
-    return failure.message or failure.title
+    return failure.problem.message
 
 
 def _seconds(engine: Engine, programs: tuple[Program, Program]) -> tuple[float, float] | None:

@@ -165,7 +165,7 @@ def tensor_shown(
         )
     )
     if isinstance(reply, Failure):
-        return TensorShown(asked, None, _reason(reply))
+        return TensorShown(asked, None, reply.problem.message)
     return TensorShown(asked, reply, choices=choices)
 
 
@@ -175,7 +175,7 @@ def watched(ask: Asks, program: Program, expressions: tuple[str, ...], time: int
         return Watched()
     found = ask(HistoriesOf(program, expressions))
     if isinstance(found, Failure):
-        return Watched(expressions, fault=_reason(found))
+        return Watched(expressions, fault=found.problem.message)
     if found.step == 1:
         return Watched(expressions, found)
     # Not every time of a long run was looked at; the one that is shown is.
@@ -189,8 +189,4 @@ def logged(ask: Asks, program: Program, points: tuple[Breakpoint, ...]) -> Logs 
     """Ask what the logpoints among breakpoints write over the run; nothing is asked while there are none."""
     writing = tuple(point for point in points if point.message and point.is_on)
     reply = ask(LogsOf(program, writing)) if writing else None
-    return Logs(fault=_reason(reply)) if isinstance(reply, Failure) else reply
-
-
-def _reason(failure: Failure) -> str:
-    return failure.problems[0].message if failure.problems else failure.message
+    return Logs(fault=reply.problem.message) if isinstance(reply, Failure) else reply

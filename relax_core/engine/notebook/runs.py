@@ -22,7 +22,6 @@ from relax_core.engine.notebook.screen import Part, PartName
 from relax_core.engine.notebook.subject import Subject
 from relax_core.engine.programs.program import ChangeAt, Program
 from relax_core.engine.protocol import Failure, HitsOf, RunOf, StopOf
-from relax_core.present.models import Problem
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint, PointHits, Run
 
@@ -108,8 +107,7 @@ class RunScreen:
         program = msgspec.structs.replace(self._program, changes=(*before, change))
         reply = self._subject.session.request(RunOf(program, done.at))
         if isinstance(reply, Failure):
-            problem = reply.problems[0] if reply.problems else Problem("error", "", reply.title)
-            self._fault = ChangeFault(done.text, problem)
+            self._fault = ChangeFault(done.text, reply.problem)
         else:
             self._program, self._run = program, reply
 

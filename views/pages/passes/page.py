@@ -229,7 +229,7 @@ def _values(stage: int) -> tuple[tuple[ValueRow, ...], str]:
         return (), "The stages are compared with the source: choose one that changed it."
     reply = ask(CompareValuesOf(program, stage - 1, program, stage))
     if isinstance(reply, Failure):
-        return (), f"not comparable, because {reply.problems[0].message if reply.problems else reply.message}"
+        return (), f"not comparable, because {reply.problem.message}"
     rows = sorted(reply.rows, key=lambda row: _ROW_ORDER.index(row.verdict))
     return tuple(rows[:_VALUE_ROWS]), reply.conclusion
 

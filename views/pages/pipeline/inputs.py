@@ -76,7 +76,7 @@ def choose_inputs(chosen: str, parcel: Parcel, view: RecordedView, known: Record
     missing = f", {len(view.missing)} constants missing" if view.missing else ""
     with st.popover(literal(f"Inputs: {words}{missing}")):
         if isinstance(known, Failure):
-            st.caption(literal(known.problems[0].message if known.problems else known.message))
+            st.caption(literal(known.problem.message))
         else:
             _choose_entry(known)
             _list_parameters(known)

@@ -43,8 +43,7 @@ def _on_life(action: InspectorAction) -> None:
 
 
 def _refused(failure: Failure) -> Inspector:
-    words = failure.problems[0].message if failure.problems else failure.message
-    return Inspector("Life of a line", sections=(_words((words,)),))
+    return Inspector("Life of a line", sections=(_words((failure.problem.message,)),))
 
 
 def _model(life: NodeLife) -> Inspector:

@@ -104,10 +104,9 @@ def _reproducer(request: ReproducerOf) -> Reproduced | str:
     made = ask(request)
     if isinstance(made, Reproduced):
         return made
-    reason = made.problems[0].message if made.problems else made.message
     if made.kind == "diagnosed":
-        st.session_state[_REFUSED] = (hash(request), reason)
-    return reason
+        st.session_state[_REFUSED] = (hash(request), made.problem.message)
+    return made.problem.message
 
 
 def offer_reproducer(asked: BisectRecordedOf, found: Bisection) -> None:

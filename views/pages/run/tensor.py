@@ -90,8 +90,7 @@ def _computed(request: TensorFileOf, tvm: Installed) -> Against:
         return found
     reply = ask(request)
     if isinstance(reply, Failure) or reply.for_tvm is None:
-        said = "" if not isinstance(reply, Failure) else reply.problems[0].message if reply.problems else reply.message
-        return Against("array", problem=said)
+        return Against("array", problem=reply.problem.message if isinstance(reply, Failure) else "")
     place = st.empty()
     array = returned_by_tvm(reply.for_tvm, tvm, lambda words: place.caption(prose(words)))
     place.empty()

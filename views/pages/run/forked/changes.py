@@ -10,7 +10,6 @@ import streamlit as st
 from relax_core.engine.components.stepper import ChangeFault, StepperAction
 from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Failure, RunOf
-from relax_core.present.models import Problem
 from views.pages.run.forked.forks import forks, with_changes, written_forks
 from views.pages.run.program import changes_made, digest, given_program, written
 from views.shell.controls.undo import offer_undo, remember
@@ -46,8 +45,7 @@ def make_change() -> None:
         return
     failure = refused(asked)
     if failure is not None:
-        problem = failure.problems[0] if failure.problems else Problem("error", "", failure.title)
-        st.session_state[_FAULT] = (asked.text, problem)
+        st.session_state[_FAULT] = (asked.text, failure.problem)
         return
     st.session_state.pop(_FAULT, None)
     remember_forks()
