@@ -159,8 +159,8 @@ def test_a_problem_leads_from_another_page_to_its_line(page: Page, app_url: str)
 
 def test_an_error_of_a_run_is_announced_and_reached(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=errors/jt_out_of_range.py")
-    expect(page.get_by_role("button", name="stopped: JT010")).to_be_visible()
-    page.get_by_role("button", name="Step to the error").click()
+    expect(page.get_by_role("button", name="JT010")).to_be_visible()
+    page.get_by_role("button", name="To the error").click()
     stepper = pane(page, ".strip")
     expect(stepper.locator(".now.error")).to_contain_text("Out of range")
     expect(stepper.locator(".instructions .ln.cur")).to_contain_text("out_of_range")

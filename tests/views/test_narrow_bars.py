@@ -1,5 +1,6 @@
 """Bars in windows of every width, and the lines of a diff that are longer than its pane."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.app_server import serve_script
 from tests.browser import OpenPage, wait_for
-from tests.views.pages import assert_accessible
+from tests.views.pages import ROW, assert_accessible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPT = f"""
@@ -39,6 +40,24 @@ def test_what_a_menu_of_a_bar_holds_is_reached_with_keys(page: Page, app_url: st
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="JSON")).to_be_visible()
     assert_accessible(page, 1440)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "sample=relax/mlp.py&mode=fast&unwritten=1&poisoned=1&as_in=reported&seed=1234567&signed=1",
+        "sample=errors/vm_assertion.py&time=0&mode=fast&unwritten=1&seed=1234567&signed=1",
+    ],
+    ids=["options", "an error beside them"],
+)
+def test_the_bar_of_the_run_page_is_one_row_whatever_is_chosen(open_page: OpenPage, app_url: str, address: str) -> None:
+    page = open_page(768, 800)
+    page.goto(f"{app_url}/run?{address}")
+    expect(page.locator(".root[data-rev]").first).to_be_visible()
+    options = page.get_by_role("button", name=re.compile("^Options: fast, finds unwritten"))
+    expect(options).to_be_visible()
+    assert_accessible(page, 768)
+    wait_for(page, "most => document.querySelector('.st-key-ctx').offsetHeight <= most", arg=ROW)
 
 
 @pytest.fixture(scope="module")

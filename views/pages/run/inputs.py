@@ -53,7 +53,7 @@ def inputs_form(source: SourceView) -> None:
     chosen = state(ProgramState)
     fed = _name_of(chosen)
     words = f"Inputs: {fed or f'seed {chosen.seed}'}{', signed' if chosen.signed and not fed else ''}"
-    with st.popover(literal(words)):
+    with st.popover(literal(words), key="run.inputs"):
         _choose_set(chosen, source, fed)
         if fed:
             _show_set(chosen, source, fed)

@@ -81,9 +81,9 @@ def _to_the_stop(run: Run) -> None:
     """Say that the run did not return, and lead to where it stopped."""
     if run.problem is None:
         return
-    offer_paragraph(run.problem.code, "run.code", f"stopped: {run.problem.code}")
+    offer_paragraph(run.problem.code, "run.code")
     if state(RunState).time < run.total:
-        st.button("Step to the error", key="run.error", on_click=_go, args=(run.total,))
+        st.button("To the error", key="run.error", on_click=_go, args=(run.total,))
 
 
 def _go(time: int) -> None:
