@@ -2,10 +2,10 @@
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from relax_core.engine.protocol import Failure, FilmOf, GraphOf
 from relax_core.engine.session import Session

@@ -1,8 +1,7 @@
 """Weights, constants and shape arithmetic are counted at their users, in place of being drawn."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from relax_core.engine.protocol import CompareGraph, GraphOf, PipelineOf, Program
 from relax_core.engine.session import Session

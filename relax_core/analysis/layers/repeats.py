@@ -73,7 +73,11 @@ def _longest_run(codes: "np.ndarray[Any, np.dtype[np.int64]]") -> _Run | None:
     for period in range(1, min(len(codes) // _FEWEST, _LONGEST) + 1):
         if len(codes) <= covered:
             break
-        for start, end in _runs(codes[:-period] == codes[period:]):
+        is_equal = codes[:-period] == codes[period:]
+        # Most periods are out by the number of equal items, however these lie.
+        if np.count_nonzero(is_equal) < max((_FEWEST - 1) * period, covered - period + 1):
+            continue
+        for start, end in _runs(is_equal):
             if end - start >= (_FEWEST - 1) * period and end - start + period > covered:
                 best, covered = (start, end, period), end - start + period
     return best

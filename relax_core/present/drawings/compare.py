@@ -1,7 +1,8 @@
 """Merge the graphs of a module before and after a pass, so that what is unchanged stays in place."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog

@@ -2,9 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Literal
+
+import msgspec
+from msgspec.structs import force_setattr, replace
 
 from relax_core.diagnostics import plural
 from relax_core.ir.node import Node
@@ -18,8 +20,7 @@ EdgeKind = Literal["value", "field", "order", "capture", "reference", "branch"]
 ClusterKind = Literal["function", "local", "dataflow", "branch", "loop", "region", "group"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawNode:
+class DrawNode(msgspec.Struct, frozen=True, eq=False):
     """A node: `title` names the value, `sub` what it is bound to and its type. `key` is unique in the drawing."""
 
     key: str
@@ -54,8 +55,7 @@ class DrawNode:
     """The least width and height that it is drawn with, in points."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawEdge:
+class DrawEdge(msgspec.Struct, frozen=True):
     """An edge between two keys; `count` uses of one value are one edge."""
 
     source: str
@@ -69,8 +69,7 @@ class DrawEdge:
     """The edge ends at the border of this cluster."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawCluster:
+class DrawCluster(msgspec.Struct, frozen=True):
     """A box around nodes and other clusters; `parent` is the key of the one around it."""
 
     key: str
@@ -85,8 +84,7 @@ class DrawCluster:
     """A compiler region that begins and never ends."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unseen:
+class Unseen(msgspec.Struct, frozen=True, eq=False):
     """A node that another one stands for: the box that it is folded into, or a node at which it is counted."""
 
     node: DrawNode
@@ -96,8 +94,7 @@ class Unseen:
     """The groups that it is in, the outermost first: with these open it is drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(msgspec.Struct, frozen=True):
     """A graph before layout. `same_rank` are pairs of keys to be placed on one rank."""
 
     title: str
@@ -106,7 +103,7 @@ class Drawing:
     clusters: tuple[DrawCluster, ...] = ()
     same_rank: tuple[tuple[str, str], ...] = ()
     is_compare: bool = False
-    node_count: int = field(default=-1)
+    node_count: int = -1
     opened: tuple[str, ...] = ()
     """The groups that are shown open because they were asked for."""
     unseen: tuple[Unseen, ...] = ()
@@ -115,7 +112,7 @@ class Drawing:
 
     def __post_init__(self) -> None:
         if self.node_count < 0:
-            object.__setattr__(self, "node_count", sum(item.count for item in self.nodes))
+            force_setattr(self, "node_count", sum(item.count for item in self.nodes))
 
 
 VISIBLE_LIMIT = 1000

@@ -7,7 +7,9 @@ own, with the words that it is about: a statement that could not be read is seen
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.ir.expr import Function, SeqExpr

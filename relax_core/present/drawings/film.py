@@ -7,8 +7,10 @@ place is made large enough for each, and the looks are drawn apart and put there
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec.structs import replace
 
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.drawings.compare import is_alike

@@ -1,8 +1,10 @@
 """The data flow of Relax functions as drawings: one node per binding, edges from definitions to uses."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
+
+from msgspec.structs import replace
 
 from relax_core.analysis.layers.bindings import Layers, layers_of
 from relax_core.ir.attrs import attr

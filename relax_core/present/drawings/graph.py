@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from relax_core.diagnostics import plural
 from relax_core.ir.dialect import dialect_of

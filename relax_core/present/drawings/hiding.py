@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from relax_core.diagnostics import plural
 from relax_core.present.drawings.drawing import DrawEdge, Drawing, DrawNode, Unseen, used_clusters

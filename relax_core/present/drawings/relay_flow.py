@@ -1,6 +1,6 @@
 """The data flow of Relay functions as drawings: shared expressions once, lets, matches, branches and references."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from relax_core.analysis.regions import DEFAULT, Region, Regions, find_regions, is_annotation, is_begin, is_closed
 from relax_core.ir.attrs import attr

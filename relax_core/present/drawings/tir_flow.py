@@ -1,6 +1,6 @@
 """Prim funcs as drawings: buffers, the statements that read and write them, and the loops around these."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import Intrinsic

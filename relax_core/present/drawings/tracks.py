@@ -7,8 +7,10 @@ that are there; where this is not the nest that the program has there, the node 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.drawings.compare import pairs_of
