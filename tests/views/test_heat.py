@@ -95,6 +95,18 @@ def test_stripes_tell_their_figures(open_page: OpenPage, app_url: str, width: in
 
 
 @pytest.mark.browser
+def test_what_returns_a_value_takes_nothing_of_what_computed_it(open_page: OpenPage, app_url: str) -> None:
+    page = open_page()
+    page.goto(f"{app_url}/?sample=relay/conv_bn_relu.relay&quantity=operations")
+    returned = page.locator(".node.return")
+    expect(page.locator(".node > .figure")).to_have_count(7)
+    expect(page.locator(".node", has_text="nn.relu").last.locator(".figure")).to_have_text("512 FLOP")
+    expect(returned.locator(".figure")).to_have_count(0)
+    expect(returned).not_to_have_attribute("aria-label", re.compile("FLOP"))
+    expect(page.locator(".node.return:is(.level-1,.level-2,.level-3,.level-4,.level-5)")).to_have_count(0)
+
+
+@pytest.mark.browser
 def test_each_step_marks_in_the_graph_what_is_next(open_page: OpenPage, app_url: str) -> None:
     page = open_page(760)
     address = urlencode(to_address(screen(sample=MLP, quantity="operations", time=9, tab="graph")), doseq=True)

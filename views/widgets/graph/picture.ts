@@ -169,8 +169,13 @@ export class Picture {
   markHeat(marks: LineHeat["nodes"]): void {
     for (const item of this.svg?.querySelectorAll(".figure") ?? []) item.remove();
     const markOf = new Map(marks);
-    for (const [id, group] of this.groups) {
-      const mark = markOf.get(this.infos.get(id)?.node ?? "");
+    const computed = new Set<string>();
+    for (const { id, node = "" } of this.model.nodes) {
+      const group = this.groups.get(id);
+      if (!group) continue;
+      // Of two that are drawn for an expression, the other hands its value on: `return`, or what branches lead to.
+      const mark = computed.has(node) ? undefined : markOf.get(node);
+      computed.add(node);
       removeClasses(group, "level-");
       this.figures.set(id, mark?.[2] ?? "");
       this.name(id);
