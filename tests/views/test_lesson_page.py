@@ -110,10 +110,10 @@ def test_a_run_stops_before_what_is_asked_until_it_is_answered(open_page: OpenPa
     for key in ("n", "i", "F8", "]"):
         page.keyboard.press(key)
     expect(stepper).to_have_attribute("data-at", "0")
-    expect(page.get_by_role("button", name="JT020")).to_have_count(0)
+    expect(page.locator(".st-key-ctx").get_by_role("button", name="JT020")).to_have_count(0)
     rest(page)
     page.locator(".st-key-lesson").get_by_role("button", name="Show me").click()
-    expect(page.get_by_role("button", name="JT020")).to_be_visible()
+    expect(page.locator(".st-key-ctx").get_by_role("button", name="JT020")).to_be_visible()
     expect(page.get_by_text("The run goes on once the question is answered.")).to_be_hidden()
     page.keyboard.press("n")
     expect(stepper).not_to_have_attribute("data-at", "0")
