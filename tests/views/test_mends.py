@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible
@@ -56,3 +56,15 @@ def test_all_errors_that_know_their_mend_are_mended_at_once(
     page.get_by_role("button", name="Replace with R.nn.softmax").click()
     expect(page.get_by_text("Well-formed")).to_be_visible()
     expect(page.get_by_text("printed and read back: equal")).to_have_count(1)
+
+
+@pytest.mark.browser
+def test_a_text_is_formatted_as_it_is_printed_and_brought_back(page: Page, app_url: str) -> None:
+    plain = "@R.function\ndef main(x: R.Tensor((2,3),'float32')):\n    y=R.nn.relu( x )\n    return y\n"
+    page.goto(f"{app_url}/?{urlencode(to_address(screen(text=plain)))}")
+    text = page.get_by_role("textbox", name="Program text")
+    expect(text).to_contain_text("R.nn.relu( x )")
+    page.get_by_role("button", name="Format", exact=True).click()
+    expect(text).to_contain_text("R.nn.relu(x)")
+    text.press("Control+z")
+    expect(text).to_contain_text("R.nn.relu( x )")

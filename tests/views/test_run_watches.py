@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import Mode, OpenPage
+from tests.browser import Mode, OpenPage, rest
 from tests.views.pages import assert_accessible
 
 PLACE_OF = """(line, words) => {
@@ -64,3 +64,22 @@ def test_a_logpoint_lists_its_messages_which_lead_to_their_times(page: Page, app
     with page.expect_download() as got:
         page.get_by_role("button", name="Download", exact=True).click()
     assert len(got.value.path().read_text(encoding="utf-8").splitlines()) == 8
+
+
+@pytest.mark.browser
+def test_a_watch_has_its_history_and_a_name_in_the_source_its_value_at_this_time(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/loop.py&time=40&watches=i")
+    history = page.get_by_role("img", name=re.compile(r"^i over the run: \d+ values$"))
+    expect(history).to_be_visible()
+    stepper = page.locator(".root[data-at][data-total]").first
+    total = int(stepper.get_attribute("data-total") or "0")
+    history.click(position={"x": 0.75 * history.evaluate("picture => picture.getBoundingClientRect().width"), "y": 5})
+    expect(stepper).not_to_have_attribute("data-at", "40")
+    at = int(stepper.get_attribute("data-at") or "0")
+    assert total / 2 < at <= 0.75 * total + 1
+    value = page.locator("[data-watch=i]").inner_text()
+    line = page.locator(".listing.source .ln", has_text="goes_on = ").locator(".t")
+    rest(page)
+    page.mouse.move(*line.evaluate(PLACE_OF, "i, n"))
+    tip = page.get_by_role("tooltip").filter(has_text="in @")
+    expect(tip).to_contain_text(value)

@@ -16,11 +16,21 @@ from views.pages.run.tensor import read, written
 from views.state.address import to_address
 from views.state.selection import screen
 
+CLICK_AT_THE_END = """map => {
+  const { right, bottom } = map.getBoundingClientRect();
+  map.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: right - 1, clientY: bottom - 1 }));
+}"""
 SLICED = "prim/packed_softmax_axes.py"
 LARGE = """
 @R.function
 def main(x: R.Tensor((1,), "int8")):
     y = R.broadcast_to(x, (10000, 10000))
+    return y
+"""
+ROOTS = """
+@R.function
+def main(x: R.Tensor((200, 300), "float32")):
+    y = R.sqrt(R.subtract(x, R.const(0.5, "float32")))
     return y
 """
 
@@ -109,6 +119,29 @@ def test_slices_and_windows_move(open_page: OpenPage, app_url: str, mode: Mode, 
     viewer.get_by_label("Axis of the rows").select_option("0")
     expect(viewer.get_by_label("Index in axis 0")).to_have_count(0)
     assert_accessible(page, width)
+
+
+@pytest.mark.browser
+def test_what_is_odd_in_a_tensor_is_told_and_every_element_is_reached(page: Page, app_url: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=app_url)
+    shown = screen(text=ROOTS, time=10, tab="tensor", tensor="0;;;0,0;numpy;ulp;;y")
+    page.goto(f"{app_url}/run?{urlencode(to_address(shown))}")
+    viewer = page.get_by_role("region", name="Tensor", exact=True)
+    expect(viewer.get_by_role("img", name=re.compile("^The whole plane: .*NaN"))).to_be_visible()
+    expect(viewer.locator(".tensor-bins")).to_be_visible()
+    statistics = viewer.get_by_role("table", name="Statistics")
+    expect(statistics).to_contain_text("NaN")
+    expect(viewer.get_by_role("button", name="ULP")).to_have_attribute("aria-pressed", "true")
+    viewer.get_by_role("button", name="Relative").click()
+    expect(page).to_have_url(re.compile("relative"))
+    table = viewer.get_by_role("table", name="Elements")
+    viewer.get_by_role("button", name="Rows below").click()
+    expect(table.locator("tr").nth(1).locator("th")).not_to_have_text("0")
+    viewer.get_by_role("img", name=re.compile("^The whole plane")).evaluate(CLICK_AT_THE_END)
+    expect(viewer).to_contain_text(re.compile(r"rows \d+–199 of 200, columns \d+–299 of 300"))
+    expect(table.locator("td[style*=background]").first).to_be_visible()
+    viewer.get_by_role("button", name="Copy as NumPy").click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("np.array(")
 
 
 @pytest.mark.browser
