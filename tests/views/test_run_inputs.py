@@ -2,11 +2,13 @@
 
 import random
 from io import BytesIO
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Page, expect
+from safetensors.numpy import save
 
 from relax_core.engine.debug.replies import GivenInput
 from relax_core.engine.inputs import write_members
@@ -118,3 +120,30 @@ def test_a_picture_runs_is_kept_and_comes_back_in_another_browser(page: Page, ap
         again.goto(page.url)
         expect(again.get_by_role("button", name="Inputs: noise")).to_be_visible()
         expect(again.get_by_text("(1, 40, 40, 3)").first).to_be_visible()
+
+
+def array_file() -> bytes:
+    file = BytesIO()
+    np.save(file, np.full((2, 3), 7, np.float32))
+    return file.getvalue()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("name", "content", "param", "value"),
+    [
+        ("x.npy", array_file(), '(2, 3), "float32"', "7.00 7.00 7.00"),
+        ("all.safetensors", save({"x": np.full((2, 3), 9, np.float32)}), '(2, 3), "float32"', "9.00 9.00 9.00"),
+        ("words.txt", b"hi", '("n",), "int64"', "104 105"),
+    ],
+    ids=["an array", "safetensors", "tokens of a text"],
+)
+def test_a_file_is_what_runs(page: Page, app_url: str, name: str, content: bytes, param: str, value: str) -> None:
+    text = f"@R.function\ndef main(x: R.Tensor({param})):\n    return R.abs(x)\n"
+    page.goto(f"{app_url}/run?{urlencode(to_address(screen(sample='m.py', text=text)))}")
+    rest(page)
+    page.get_by_role("button", name="Inputs: seed 0").click()
+    file = FilePayload(name=name, mimeType="application/octet-stream", buffer=content)
+    page.locator("input[type=file]").first.set_input_files(file)
+    expect(page.get_by_text(name).first).to_be_visible()
+    expect(page.locator("table.registers tr[data-kind^=tensor]", has_text="x").first).to_contain_text(value)

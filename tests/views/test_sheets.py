@@ -1,10 +1,13 @@
 """Tables of the pages: the rows that have words, and files that no spreadsheet computes."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
+from tests.app_server import serve_script
 from views.shell.controls.sheet import csv_of, rows_with
 
 ROWS = [{"pass": "FuseOps", "line": 12, "words": "Two, fused"}, {"pass": "=cmd()", "line": -3, "words": "-1.5"}]
@@ -43,3 +46,28 @@ def test_a_table_shows_the_rows_that_the_filter_leaves() -> None:
     assert [table.to_dict("records") for table in tables] == [[{"number": 19}], [{"few": 1}]]
     assert [caption.value for caption in app.caption] == ["1 of 20 rows"]
     assert len(app.text_input) == 1
+
+
+@pytest.mark.browser
+def test_a_table_is_filtered_sorted_and_saved_in_a_browser(page: Page, tmp_path: Path) -> None:
+    script = (
+        "from views.shell.controls.sheet import sheet\n"
+        "sheet([{'number': at * 7 % 20, 'word': 'ab'[at % 2]} for at in range(20)], key='t', name='n')\n"
+    )
+    with serve_script(tmp_path, script) as url:
+        page.goto(url)
+        table = page.get_by_test_id("stDataFrame")
+        first = table.locator("[role=row][aria-rowindex='2'] [role=gridcell]").first
+        expect(first).to_have_text("0")
+        grid = table.locator(".stDataFrameGlideDataEditor").first
+        grid.click(position={"x": 40, "y": 16})
+        grid.click(position={"x": 40, "y": 16})
+        expect(first).to_have_text("19")
+        field = page.get_by_role("textbox")
+        field.fill("a 1")
+        field.press("Enter")
+        expect(page.get_by_text("5 of 20 rows")).to_be_visible()
+        with page.expect_download() as got:
+            page.get_by_role("button", name="CSV", exact=True).click()
+        assert got.value.suggested_filename == "n.csv"
+        assert len(got.value.path().read_text().splitlines()) == 6
