@@ -1,6 +1,7 @@
 """Expressions that the Run page evaluates over a run: those that it watches, and those in messages of logpoints."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -42,7 +43,10 @@ def test_an_expression_is_watched_while_the_run_is_stepped(
     expect(page).to_have_url(re.compile("watches="))
     assert_accessible(page, width)
     page.reload()
-    expect(table.locator("tr")).to_have_count(2)
+    # Two have a head, by which they are sorted.
+    expect(table.locator("tr")).to_have_count(3)
+    page.get_by_role("button", name="Expression", exact=True).click()
+    expect(table.locator("td").first).to_have_text("nowhere")
     page.get_by_role("button", name="Watch nowhere no longer").click()
     expect(table.locator("tr")).to_have_count(1)
 
@@ -83,3 +87,42 @@ def test_a_watch_has_its_history_and_a_name_in_the_source_its_value_at_this_time
     page.mouse.move(*line.evaluate(PLACE_OF, "i, n"))
     tip = page.get_by_role("tooltip").filter(has_text="in @")
     expect(tip).to_contain_text(value)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("mode", "width"), [("light", 1440), ("dark", 760)])
+def test_registers_and_breakpoints_are_filtered_sorted_and_saved(
+    open_page: OpenPage, app_url: str, mode: Mode, width: int
+) -> None:
+    page = open_page(width, 900, mode)
+    page.goto(f"{app_url}/run?sample=relax/loop.py&time=20&breakpoints=16?i > 3,12")
+    table = page.get_by_role("table", name=re.compile("^Registers"))
+    rows = table.locator("tr[data-register]").filter(visible=True)
+    expect(rows.first).to_be_visible()
+    count = rows.count()
+    words = page.get_by_label("Registers with")
+    words.press_sequentially("tensor")
+    expect(words).to_be_focused()
+    expect(words).to_have_value("tensor")
+    kinds = set(rows.evaluate_all("rows => rows.map((row) => row.dataset.kind)"))
+    assert kinds == {"tensor", "tensor0"}
+    assert 0 < rows.count() < count
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Registers as a CSV file").click()
+    head, *lines = Path(saving.value.path()).read_text(encoding="utf-8").splitlines()
+    assert head == 'Frame,Kind,Reg,Name,"Type, device",Value'
+    assert len(lines) == rows.count()
+    assert all(line.split(",")[1] in ("tensor", "rank-0 tensor") for line in lines)
+    words.fill("")
+    expect(rows).to_have_count(count)
+    page.get_by_role("button", name="Name", exact=True).click()
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "ascending")
+    named = rows.evaluate_all("rows => rows.map((row) => [row.dataset.register.split('.')[0], row.cells[2].innerText])")
+    for frame in {frame for frame, _ in named}:
+        names = [name for other, name in named if other == frame]
+        assert len(names) > 1
+        assert names == sorted(names)
+    page.get_by_role("button", name="Where", exact=True).click()
+    points = page.get_by_role("table", name="Breakpoints")
+    expect(points.locator("[data-point]").first).to_have_attribute("data-point", "line 12")
+    assert_accessible(page, width, mode)

@@ -32,8 +32,8 @@ export function bytesText(number: number): string {
 }
 
 /** By which column the rows of a table are sorted, and whether the last comes first. */
-type Order = readonly [column: number, isDown: boolean];
-/** A row with those below it that go on with it: their first cells reach over several columns. */
+export type Order = readonly [column: number, isDown: boolean];
+/** A row with those below it that go on with it: their first cells reach over several columns, or they say so. */
 type Group = readonly [HTMLTableRowElement, ...HTMLTableRowElement[]];
 
 const UNITS: Readonly<Record<string, number>> = { kB: 1e3, MB: 1e6, GB: 1e9 };
@@ -117,7 +117,7 @@ class Arranged {
     const place = this.rows[0]?.parentNode;
     let count = 0;
     for (const group of order ? inOrder(groups, order) : groups) {
-      const isShown = says(group.map((row) => row.textContent ?? "").join("\n"), words);
+      const isShown = says(group.map(textOf).join("\n"), words);
       count += Number(isShown);
       for (const row of group) {
         row.hidden = !isShown;
@@ -159,7 +159,7 @@ function groupsOf(rows: readonly HTMLTableRowElement[]): readonly Group[] {
   const groups: [HTMLTableRowElement, ...HTMLTableRowElement[]][] = [];
   for (const row of rows) {
     const last = groups.at(-1);
-    if (last && (row.cells[0]?.colSpan ?? 1) > 1) last.push(row);
+    if (last && ("below" in row.dataset || (row.cells[0]?.colSpan ?? 1) > 1)) last.push(row);
     else groups.push([row]);
   }
   return groups;
@@ -170,9 +170,13 @@ function cellsOf(row: HTMLTableRowElement): readonly string[] {
   return [...row.cells].flatMap((cell) => [textOf(cell), ...Array<string>(cell.colSpan - 1).fill("")]);
 }
 
-const textOf = (cell: Element) => (cell.textContent ?? "").replace(/\s+/gu, " ").trim();
+function textOf(cell: Element): string {
+  const typed = [...cell.querySelectorAll("input")].map((field) => field.value);
+  return [cell.textContent ?? "", ...typed].join(" ").replace(/\s+/gu, " ").trim();
+}
 
-function following(order: Order | undefined, column: number): Order | undefined {
+/** The order behind a click on the head of a column: up, down, and as the rows came. */
+export function following(order: Order | undefined, column: number): Order | undefined {
   if (order?.[0] !== column) return [column, false];
   return order[1] ? undefined : [column, true];
 }
@@ -185,7 +189,7 @@ function inOrder(groups: readonly Group[], [column, isDown]: Order): readonly Gr
     .map(([, group]) => group);
 }
 
-const wordsOf = (text: string) => text.toLowerCase().split(/\s+/u).filter(Boolean);
+export const wordsOf = (text: string): readonly string[] => text.toLowerCase().split(/\s+/u).filter(Boolean);
 
 /** Whether each of the words stands somewhere in a text, in large letters or small ones; figures without commas, too. */
 export function says(text: string, words: readonly string[]): boolean {

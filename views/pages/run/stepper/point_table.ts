@@ -5,6 +5,7 @@ import { link } from "#shared/controls";
 import { type Child, el, prose } from "#shared/dom";
 import { codeLink } from "#shared/explain";
 import { severitySign } from "#shared/marks";
+import { arranged } from "#shared/tables";
 import { unitOf } from "#shared/values";
 import { pointKey, pointLabel } from "./points";
 import type { RunState } from "./state";
@@ -46,10 +47,13 @@ export class PointTable {
 
   constructor(private readonly change: Change) {}
 
-  draw(points: readonly Breakpoint[], state: RunState): HTMLElement {
+  /** The table, and what orders it and saves it. */
+  draw(points: readonly Breakpoint[], state: RunState): readonly [tools: Child, table: HTMLElement] {
     this.fields.clear();
     const rows = points.map((point, i) => this.rows(point, i, state));
-    return el("table", { class: "points", "aria-label": "Breakpoints" }, rows);
+    const isOne = points.length < 2;
+    const table = el("table", { class: "points", "aria-label": "Breakpoints" }, isOne ? "" : headRow(), rows);
+    return isOne ? ["", table] : arranged(table);
   }
 
   private rows(point: Breakpoint, i: number, state: RunState): Child {
@@ -90,7 +94,7 @@ export class PointTable {
   private messageRow(point: Breakpoint, i: number): HTMLElement {
     const field = el("td", { colspan: 4, class: "log" }, el("span", { class: "muted" }, "writes"));
     field.append(this.field(point, i, MESSAGE));
-    return el("tr", { class: "message" }, el("td"), field);
+    return el("tr", { class: "message", data: { below: "" } }, el("td"), field);
   }
 
   private forget(point: Breakpoint): void {
@@ -137,6 +141,14 @@ export class PointTable {
   }
 }
 
+function headRow(): HTMLElement {
+  return el(
+    "tr",
+    {},
+    ["", "Where", "Condition", "Hits", ""].map((name) => el("th", {}, name)),
+  );
+}
+
 function fieldKey(point: Breakpoint, { part }: Field): string {
   return `${pointKey(point)}:${part}`;
 }
@@ -172,5 +184,5 @@ function problemRow(point: Breakpoint, known: PointHits, problem: Problem): HTML
     known.problem_count ? el("span", { class: "muted" }, words) : "",
   ];
   const cell = el("td", { colspan: 4 }, el("div", { class: "m" }, condition), el("div", {}, said));
-  return el("tr", { class: "problem" }, el("td"), cell);
+  return el("tr", { class: "problem", data: { below: "" } }, el("td"), cell);
 }

@@ -6,6 +6,7 @@ import { type Child, el } from "#shared/dom";
 import { badge, KIND_LOOK, KIND_NAME, symbol } from "#shared/marks";
 import { Dimensions } from "./dimensions";
 import { type GroupName, grouped, UNGROUPED, Uses } from "./register_groups";
+import { RegisterTools } from "./register_tools";
 import { settle } from "./settle";
 import type { FrameState, StepBy } from "./state";
 
@@ -77,10 +78,22 @@ export class Registers {
   private readonly listed = new WeakMap<readonly Register[], Map<boolean, readonly number[]>>();
   private kept = new Map<string, Kept>();
   private readonly dimensions = new Dimensions();
+  private readonly tools: RegisterTools;
   private run: Run | undefined;
+  private shown: readonly FrameState[] = [];
+  private by: StepBy = "binding";
   private uses: Uses | undefined;
   private isRestOpen = false;
   private most = REGISTERS_SHOWN;
+
+  constructor(redraw: () => void) {
+    this.tools = new RegisterTools(redraw, () => this.lines());
+  }
+
+  /** What filters, orders and saves them. */
+  get toolsElement(): HTMLElement {
+    return this.tools.element;
+  }
 
   draw(run: Run, frames: readonly FrameState[], options: Options): HTMLElement {
     if (run !== this.run) {
@@ -88,6 +101,8 @@ export class Registers {
       this.uses = new Uses(run);
     }
     this.run = run;
+    this.shown = frames;
+    this.by = options.by;
     const used = new Map<string, Kept>();
     settle(this.table, this.rows(run, frames, options, used));
     this.kept = used;
@@ -97,6 +112,8 @@ export class Registers {
   private rows(run: Run, frames: readonly FrameState[], options: Options, used: Map<string, Kept>): HTMLElement[] {
     const newest = frames.length - 1;
     const body: HTMLElement[] = [];
+    const { isActive } = this.tools;
+    let [picked, total] = [0, 0];
     for (let depth = newest; depth >= Math.max(0, newest - FRAMES_SHOWN + 1); depth -= 1) {
       const frame = frames[depth];
       const info = frame && run.functions[frame.function];
@@ -105,22 +122,25 @@ export class Registers {
       const words = [el("b", {}, info.name), " ", el("span", { class: "muted" }, where)];
       body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, words)));
       body.push(...this.dimensions.draw(depth, { run, frame, onLine: options.onLine }));
-      const listed = this.listedOf(info.registers, options.by === "instruction");
+      const listed = this.pickedOf(run, frame, options.by);
+      picked += listed.length;
+      total += this.listedOf(info.registers, options.by === "instruction").length;
       const make = (registers: readonly number[], group: GroupName | "") => {
-        const [first, last] = shownPart(registers, frame, this.most);
+        const [first, last] = isActive ? [0, this.most] : shownPart(registers, frame, this.most);
         const rows = registers.slice(first, last).flatMap((index) => {
           const register = info.registers[index];
           return register ? this.rowsOf(run, { depth, index, frame, register }, options, used) : [];
         });
         const leftOut = (count: number, where: string) => this.leftOut(count, where, `${depth}${group}`, options);
-        return [...leftOut(first, "before"), ...rows, ...leftOut(registers.length - last, "behind")];
+        return [...leftOut(first, "before"), ...rows, ...leftOut(Math.max(0, registers.length - last), "behind")];
       };
-      const isLong = listed.length > UNGROUPED;
+      const isLong = listed.length > UNGROUPED && !isActive;
       body.push(...(isLong ? this.groups(listed, frame, depth === newest, options, make) : make(listed, "")));
     }
     const older = `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`;
     const rest = newest >= FRAMES_SHOWN ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, older))] : [];
-    return [headRow(), ...body, ...legendRow(body), ...rest];
+    this.tools.say(picked, total);
+    return [this.tools.head, ...body, ...legendRow(body), ...rest];
   }
 
   private groups(
@@ -171,6 +191,22 @@ export class Registers {
     return [el("tr", {}, el("td", { colspan: 5, class: "muted" }, text, el("button", more, "Show more")))];
   }
 
+  /** The registers of a frame that the filter leaves, in the order that was chosen. */
+  private pickedOf(run: Run, frame: FrameState, by: StepBy): readonly number[] {
+    const registers = run.functions[frame.function]?.registers ?? [];
+    const listed = this.listedOf(registers, by === "instruction");
+    return this.tools.isActive ? this.tools.pick(listed, (index) => cellsOf(run, frame, index)) : listed;
+  }
+
+  private lines(): readonly (readonly string[])[] {
+    const { run, shown } = this;
+    if (!run) return [];
+    return shown.toReversed().flatMap((frame) => {
+      const name = run.functions[frame.function]?.name ?? "";
+      return this.pickedOf(run, frame, this.by).map((index) => [name, ...cellsOf(run, frame, index)]);
+    });
+  }
+
   private listedOf(registers: readonly Register[], isAll: boolean): readonly number[] {
     const known = this.listed.get(registers) ?? new Map<boolean, readonly number[]>();
     this.listed.set(registers, known);
@@ -206,14 +242,17 @@ function isNewIn(run: Run, { frame, index }: Row, options: Options): boolean {
   return valueIn(run, frame, index) !== undefined && (frame.times[index] ?? -1) > options.newAfter;
 }
 
-function headRow(): HTMLElement {
-  const kind = el("th", {}, el("span", { class: "sr" }, "Kind"));
-  return el(
-    "tr",
-    {},
-    kind,
-    ["Reg", "Name", "Type, device", "Value"].map((name) => el("th", {}, name)),
-  );
+/** What the row of a register says, by columns. */
+function cellsOf(run: Run, frame: FrameState, index: number): readonly string[] {
+  const register = run.functions[frame.function]?.registers[index];
+  const value = valueIn(run, frame, index);
+  const kind = KIND_NAME[value?.kind ?? "unwritten"];
+  const type = [value ? value.type : (register?.type ?? ""), value?.device ?? ""].filter(Boolean).join(" ");
+  return [kind, register?.name ?? "", register?.variable ?? "", type, shortOf(frame, index, value)];
+}
+
+function shortOf(frame: FrameState, index: number, value: Value | undefined): string {
+  return value ? frame.notes[index] || value.short : "not yet written";
 }
 
 // Names the kinds that the rows have: a prim value and a rank-0 tensor look alike in their numbers.
@@ -232,7 +271,7 @@ function makeRows(run: Run, row: Row, options: Options): readonly HTMLElement[] 
   const key = registerKey(depth, index);
   const name = value ? "m" : "m muted";
   const place = value?.category ? [" ", symbol(value.category, value.device)] : "";
-  const short = value ? frame.notes[index] || value.short : "not yet written";
+  const short = shortOf(frame, index, value);
   const made = el(
     "tr",
     { data: { register: key, focus: `register${key}`, kind } },

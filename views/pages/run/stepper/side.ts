@@ -43,7 +43,7 @@ export class Side {
   // Both stay, and so does how far they are scrolled: reading or writing that at a step would cost a layout.
   private readonly upper = el("div", { class: "upper" });
   private readonly lower = el("div", { class: "lower" });
-  private readonly registers = new Registers();
+  private readonly registers: Registers;
   watched: Watched | null = null;
   logs: Logs | null = null;
   private readonly points: PointTable;
@@ -59,6 +59,7 @@ export class Side {
     this.element = el("section", { class: "pane side", "aria-label": "State" }, this.upper, this.lower);
     const run = (change: Change) => asks.change({ ...change, depth: this.target?.depth ?? -1 });
     this.changer = new ChangeForm(this.element, run, asks.redraw);
+    this.registers = new Registers(asks.redraw);
     this.watches = new Watches({ go: asks.go, watch: asks.watch });
     this.points = new PointTable((index, change) => {
       if (this.stepping) asks.setPoints(changed(this.stepping.points, index, change));
@@ -74,7 +75,7 @@ export class Side {
     refill(this.upper, [
       el("div", { class: "ph" }, el("b", {}, "Call stack"), stack),
       stackTable(stepping.run, frames, this.asks.revealFrame),
-      paneHead("Registers", frameCount),
+      paneHead("Registers", frameCount, el("span", { class: "sp" }), frames.length ? this.registers.toolsElement : ""),
       this.registersOf(stepping, frames, isFlashing),
       this.valuePane(stepping, frames),
     ]);
@@ -162,8 +163,8 @@ export class Side {
     const title = "Stop behind the instruction that wrote a NaN or an infinity";
     const stop = () => this.asks.setPoints([...stepping.points, AT_NAN]);
     const atNan = hasNan ? "" : button("Stop at NaN", "t", "", stop, { title, data: { focus: "nan" } });
-    const table = points.length ? this.points.draw(points, state) : "";
-    return [paneHead("Breakpoints", hint, el("span", { class: "sp" }), atNan), table];
+    const [tools, table] = points.length ? this.points.draw(points, state) : ["", ""];
+    return [paneHead("Breakpoints", hint, el("span", { class: "sp" }), tools, atNan), table];
   }
 
   private outputPane({ run, at }: Stepping): Child {

@@ -3,6 +3,7 @@
 import type { History, Reading, Watched } from "#generated/models";
 import { type Child, el, prose, svg } from "#shared/dom";
 import { awayButton, expressionForm } from "#shared/expressions";
+import { arranged } from "#shared/tables";
 
 const WIDTH = 90;
 const HEIGHT = 18;
@@ -24,8 +25,11 @@ export class Watches {
     const rows = expressions.map((_, index) => this.row(watched, index, at, total));
     const every = `one in ${histories?.step ?? 1} times was looked at`;
     const sampled = histories && histories.step > 1 ? el("div", { class: "pad muted" }, every) : "";
+    const heads = ["Expression", "Value", "", ""].map((name) => el("th", {}, name));
+    const head = rows.length > 1 ? el("tr", {}, heads) : "";
+    const table = el("table", { class: "watched", "aria-label": "Watched expressions" }, head, rows);
     return [
-      rows.length ? el("table", { class: "watched", "aria-label": "Watched expressions" }, rows) : "",
+      rows.length > 1 ? arranged(table) : rows.length ? table : "",
       fault ? el("div", { class: "pad muted" }, fault) : sampled,
       this.form(expressions),
     ];

@@ -1,5 +1,5 @@
 // RelaxScope, component editor: built by tools/build_static.py.
-// Sources: bf8264c621be37bffaaa
+// Sources: 28da3031843970a09404
 /*
 @codemirror/autocomplete 6.20.4
 
@@ -398,7 +398,7 @@ u{text-decoration:none;border-radius:2px}
 .synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}
 table{border-collapse:collapse;width:100%;font-size:12px}
 th{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}
-.tools-of-table{display:flex;align-items:center;justify-content:flex-end;gap:8px;width:max-content;margin-left:auto;padding:2px 8px;background:var(--bg);font-size:12px}.tools-of-table .btn{height:22px}
+.tools-of-table{display:flex;align-items:center;justify-content:flex-end;gap:8px;width:max-content;margin-left:auto;padding:2px 8px;background:var(--bg);font-size:12px;font-weight:400}.tools-of-table .btn{height:22px}
 .ph+.tools-of-table{margin-top:-28px;position:relative}:is(.ph,.structure-head) .tools-of-table{padding:0}.tools-of-table .find{width:112px}
 table[data-whole]+.more{display:none}
 .sort{padding:0;border:0;background:none;color:inherit;font:inherit;cursor:pointer}.sort:hover{color:var(--text)}
