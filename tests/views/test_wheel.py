@@ -75,7 +75,7 @@ def test_it_requires_what_the_program_needs(commands: Path) -> None:
     needed = {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")}
     required = [line.partition("; extra ==") for line in found.requires or ()]
     assert {re.split(r"[\s<>=!\[]", line, maxsplit=1)[0] for line, _, extra in required if not extra} == needed
-    assert [extra.strip(" \"'") for _, _, extra in required if extra] == ["notebook", "dask", "s3"]
+    assert [extra.strip(" \"'") for _, _, extra in required if extra] == ["notebook", "dask", "s3", "pdf"]
     assert {"streamlit", "llvmlite", "numpy"} < needed
     assert found.version == RELEASE
 
