@@ -154,7 +154,7 @@ def test_a_problem_leads_from_another_page_to_its_line(page: Page, app_url: str)
     expect(page.get_by_text("^^^", exact=False)).to_be_visible()
     page.get_by_role("button", name="Go to line 12").click()
     Editor(page).expect_text(re.compile("matmul"))
-    expect(page.get_by_role("table", name="Problems").locator("tr").first).to_contain_text("TY012")
+    expect(page.get_by_role("table", name="Problems").locator("[data-problem]").first).to_contain_text("TY012")
 
 
 def test_an_error_of_a_run_is_announced_and_reached(page: Page, app_url: str) -> None:

@@ -37,6 +37,17 @@ def test_all_errors_that_know_their_mend_are_mended_at_once(
     every = page.get_by_role("button", name="Fix all 3")
     expect(every).to_be_visible()
     assert_accessible(page, width)
+    problems = page.get_by_role("table", name="Problems")
+    lines = problems.locator("[data-problem] td:last-child")
+    expect(lines).to_have_text(["3:9", "4:21", "5:9"])
+    for _ in range(2):
+        page.get_by_role("button", name="Line", exact=True).click()
+    expect(lines).to_have_text(["5:9", "4:21", "3:9"])
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Problems as a CSV file").click()
+    head, first, *_ = saving.value.path().read_text(encoding="utf-8").splitlines()
+    assert head == "Problem,Code,Line"
+    assert re.search(r"R\.multipli.*,[A-Z]+\d+,5:9$", first)
     every.click()
     expect(text).to_contain_text("R.nn.softmax(x)")
     expect(text).to_contain_text("R.multiply(w, w)")

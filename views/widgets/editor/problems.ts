@@ -5,6 +5,7 @@ import { button, link, pickable } from "#shared/controls";
 import { type Child, el, prose, replace } from "#shared/dom";
 import { explains } from "#shared/explain";
 import { severitySign } from "#shared/marks";
+import { arranged } from "#shared/tables";
 import { bySeverity, counts, mendsOf } from "./places";
 
 export class Problems {
@@ -38,6 +39,8 @@ export class Problems {
       return el("span", { class: look }, severitySign(severity), `${n} ${severity}${n > 1 ? "s" : ""}`);
     });
     const key = (name: string) => el("span", { class: "kbd" }, name);
+    const rows = bySeverity(this.problems).map(([problem, i]) => this.row(problem, i));
+    const [tools, table] = tableOf(rows);
     const keys = [key("Tab"), " leaves the editor, ", key("Ctrl Enter"), " runs"];
     replace(
       this.head,
@@ -45,10 +48,10 @@ export class Problems {
       chips.length ? chips : el("span", { class: "n" }, this.isWithheld ? "held back" : "none"),
       el("span", { class: "sp" }),
       this.allButton(),
+      tools,
       el("span", { class: "note-keys" }, keys),
     );
-    const rows = bySeverity(this.problems).map(([problem, i]) => this.row(problem, i));
-    replace(this.body, el("table", { "aria-label": "Problems" }, rows));
+    replace(this.body, table);
   }
 
   private row(problem: Problem, i: number): HTMLElement {
@@ -111,4 +114,12 @@ export function problemTip(problems: readonly Problem[]): Child {
     const hint = problem.hint ? el("div", { class: "hint" }, prose(problem.hint)) : "";
     return el("div", {}, severitySign(problem.severity), " ", prose(problem.message), hint);
   });
+}
+
+/** The problems as a table, and what orders and saves them: a single one has no head. */
+function tableOf(rows: readonly HTMLElement[]): readonly [tools: Child, table: HTMLElement] {
+  const isOne = rows.length < 2;
+  const heads = ["", "Problem", "Code", "Line"].map((name) => el("th", {}, name));
+  const table = el("table", { "aria-label": "Problems" }, isOne ? "" : el("tr", {}, heads), rows);
+  return isOne ? ["", table] : arranged(table);
 }

@@ -148,7 +148,9 @@ class Arranged {
 
   private save(): void {
     const named = this.heads.flatMap((cell, column) => (cell.textContent ? [column] : []));
-    const shown = this.wholeRows().filter((row) => !row.hidden);
+    const order = orders.get(this.name);
+    const groups = groupsOf(this.wholeRows());
+    const shown = (order ? inOrder(groups, order) : groups).flat().filter((row) => !row.hidden);
     const lines = shown.map((row) => cellsOf(row));
     const heads = this.heads.map((cell) => cell.textContent ?? "");
     download(`${this.name}.csv`, "text/csv", csvOf([heads, ...lines].map((line) => named.map((at) => line[at] ?? ""))));
